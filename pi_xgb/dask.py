@@ -20,7 +20,7 @@ from ._constraints.by_column import by_column
 try:
     from xgboost.dask import DaskDMatrix, DaskQuantileDMatrix, inplace_predict, predict
 except ImportError as error:
-    raise ImportError('pi_xgb.dask needs Dask with its scheduler: pip install "pi-xgb[dask]"') from error
+    raise ImportError('pi_xgb.dask needs Dask with its scheduler: pip install ".[dask]" in a checkout') from error
 
 from ._dask.estimators import DaskPrivilegedXGBClassifier, DaskPrivilegedXGBRegressor
 from ._dask.ranker import DaskPrivilegedXGBRanker

@@ -60,14 +60,19 @@ def make_privileged(
 
     Parameters
     ----------
-    n_rows, n_features, n_privileged
+    n_rows : int, default=1000
+    n_features : int, default=8
+    n_privileged : int, default=3
         Numbers of rows, of classifier features and of privileged features.
-    strength
+    strength : float, default=2.0
         How well u predicts y: at 0 not at all, at 2 with an AUC of about 0.87. At 10 labels are almost certain, and a
         teacher has nothing to add to them.
-    x_noise, label_noise
+    x_noise : float, default=1.0
+    label_noise : float, default=0.0
         Standard deviation of the noise on each classifier feature (that of u is 1), and share of flipped labels.
-    group_share, group_gap, seed
+    group_share : float, default=0.3
+    group_gap : float, default=0.0
+    seed : int, default=0
         Share of group 1, and how much lower its u is, in standard deviations. The same seed gives the same data.
 
     Examples

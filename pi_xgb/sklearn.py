@@ -13,7 +13,9 @@ try:
     from ._sklearn.ranker import PrivilegedXGBRanker
     from ._sklearn.splitters import LabelledGroupKFold, LabelledKFold
 except ImportError as error:
-    raise ImportError('the estimators need scikit-learn 1.6 or later: pip install "pi-xgb[sklearn]"') from error
+    raise ImportError(
+        'the estimators need scikit-learn 1.6 or later: pip install ".[sklearn]" in a checkout'
+    ) from error
 
 __all__ = [
     "ByColumn",

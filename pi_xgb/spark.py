@@ -17,7 +17,7 @@ try:
     )
 except ImportError as error:
     raise ImportError(
-        f'pi_xgb.spark needs PySpark with pandas and PyArrow ({error}): pip install "pi-xgb[spark]"'
+        f'pi_xgb.spark needs PySpark with pandas and PyArrow ({error}): pip install ".[spark]" in a checkout'
     ) from error
 
 __all__ = ["PrivilegedSparkXGBClassifier", "PrivilegedSparkXGBRanker", "PrivilegedSparkXGBRegressor"]

@@ -131,7 +131,7 @@ def test_parquet_without_pyarrow_names_the_extra(files, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     # Nothing is wrong with the input: exit code 1.
     assert main(["train", "rows.parquet", *GUIDED, "--out", "model.ubj"]) == 1
-    assert 'pip install "pi-xgb[parquet]"' in capsys.readouterr().err
+    assert 'pip install ".[parquet]" in a checkout' in capsys.readouterr().err
 
 
 def test_early_stopping_on_a_file_and_on_a_share(files, capsys):

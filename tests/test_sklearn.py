@@ -1451,7 +1451,9 @@ def test_the_library_is_importable_without_scikit_learn():
         "    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == 'the estimators need scikit-learn 1.6 or later: pip install "pi-xgb[sklearn]"'
+    assert (
+        done.stdout.strip() == 'the estimators need scikit-learn 1.6 or later: pip install ".[sklearn]" in a checkout'
+    )
 
 
 # --- the teacher can be seen --------------------------------------------------------------------------------

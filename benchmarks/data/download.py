@@ -107,6 +107,6 @@ def progress(name: str, start: int, total: int | None) -> Iterator[Callable[[int
     try:
         from tqdm import tqdm
     except ImportError as error:
-        raise ImportError('the progress bar needs tqdm: pip install "pi-xgb[bench]"') from error
+        raise ImportError('the progress bar needs tqdm: pip install ".[bench]" in a checkout') from error
     with tqdm(desc=name, initial=start, total=total, unit="B", unit_scale=True) as bar:
         yield bar.update

@@ -43,7 +43,7 @@ def require(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f'this peer needs {module.split(".")[0]}: pip install "pi-xgb[peers]" (the import said: {error})'
+            f'this peer needs {module.split(".")[0]}: pip install ".[peers]" in a checkout (the import said: {error})'
         ) from error
 
 

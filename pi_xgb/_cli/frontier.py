@@ -98,7 +98,7 @@ def drawn(result: Frontier, kind: str) -> bytes:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError('--plot needs matplotlib: pip install "pi-xgb[plot]"') from error
+        raise ImportError('--plot needs matplotlib: pip install ".[plot]" in a checkout') from error
     figure, content = Figure(layout="constrained"), io.BytesIO()
     result.plot(figure.subplots())
     figure.savefig(content, format=kind, dpi=150)

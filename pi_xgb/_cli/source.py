@@ -186,5 +186,5 @@ def _parquet(name: str) -> Any:
     try:
         from pyarrow import parquet
     except ImportError as error:
-        raise ImportError(f'{name}: Parquet files need pyarrow: pip install "pi-xgb[parquet]"') from error
+        raise ImportError(f'{name}: Parquet files need pyarrow: pip install ".[parquet]" in a checkout') from error
     return parquet

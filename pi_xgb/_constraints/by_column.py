@@ -83,7 +83,7 @@ def by_column(constraint: Callable[..., Teacher], /, *columns: Any, **options: A
 
     Parameters
     ----------
-    constraint
+    constraint : class
         A class of :mod:`pi_xgb.constraints`.
     *columns, **options
         The arguments of the class. Column names (positions for arrays) replace the values of ``sensitive_features``,

@@ -62,17 +62,17 @@ class DemographicParity(BetweenGroups):
 
     Parameters
     ----------
-    sensitive_features
+    sensitive_features : array-like or DataFrame
         The group of each training row. Several columns (DataFrame, 2-D array, dict) mean their intersections.
         Missing values form a group called "missing".
-    soft
+    soft : bool, default=True
         False for the counted form: each group should have the same share of decisions 1 as all rows. The rows nearest
         to 1/2 in their group change, and get the q of the soft form.
-    match
+    match : {"distribution", "mean"}, default="distribution"
         "distribution" for equal distributions, hence parity at every threshold. "mean" for equal means only,
         q = p + mean(p) - mean of the group, which changes predictions less. Values that would leave [0, 1] stop at the
         edge, and the rest of the group shifts further. With ``soft=False`` the two are the same.
-    hessian
+    hessian : {"damped", "adaptive", "full"}, default="damped"
         The part of ``kl_weight`` in the Hessian. "damped": none, so plain XGBoost's number of rounds fits, from forty
         on. "adaptive": as much as a moving q needs. "full": all of it, as in the paper, which shortens every step to
         1 / (1 + kl_weight). The guide shows when the default fails, the mathematics why.
@@ -145,9 +145,13 @@ class EqualizedOdds(DemographicParity):
 
     Use it when base rates may differ between groups, but rows of the same label should get the same predictions
     whatever their group. It is :class:`DemographicParity` within the positive rows and, separately, within the negative
-    rows; with more classes, within the rows of each class. The parameters, the rule for ties and the cost are those of
+    rows; with more classes, within the rows of each class. The rule for ties and the cost are those of
     :class:`DemographicParity`. A group without rows of some label is not compared there. Labels must be whole numbers
     (classes or counts), because continuous labels seldom repeat.
+
+    Parameters
+    ----------
+    sensitive_features, soft, match, hessian : as for :class:`DemographicParity`
 
     Examples
     --------
@@ -193,9 +197,13 @@ class TruePositiveRateParity(EqualizedOdds):
     """Group parity among the rows labelled 1 (equal opportunity).
 
     Use it when those who deserve a positive decision should get it as often in every group, whatever the others get.
-    Fairlearn has the same name and measures the same gap, though its constructor takes other arguments. The parameters,
-    the rule for ties and the cost are those of :class:`DemographicParity`. Rows labelled 0 are left alone. Labels must
+    Fairlearn has the same name and measures the same gap, though its constructor takes other arguments. The rule for
+    ties and the cost are those of :class:`DemographicParity`. Rows labelled 0 are left alone. Labels must
     be 0 or 1.
+
+    Parameters
+    ----------
+    sensitive_features, soft, match, hessian : as for :class:`DemographicParity`
 
     Examples
     --------
@@ -227,6 +235,10 @@ class FalsePositiveRateParity(TruePositiveRateParity):
 
     Use it when a wrong positive decision does harm, such as detention, and should be as frequent in every group. All
     else is as for :class:`TruePositiveRateParity`; rows labelled 1 are left alone.
+
+    Parameters
+    ----------
+    sensitive_features, soft, match, hessian : as for :class:`DemographicParity`
 
     Examples
     --------

@@ -29,13 +29,13 @@ class Meritocracy(Constraint):
 
     Parameters
     ----------
-    merit
+    merit : array-like of float
         One number per training row, without NaN; larger is better (use ``-merit`` for the opposite). Rows of
         equal merit may have different predictions.
-    soft
+    soft : bool, default=True
         False for the counted form: decisions are pooled in place of predictions. A row decided against the majority of
         its pool gets the pool's share of decisions 1 as q.
-    hessian
+    hessian : {"damped", "adaptive", "full"}, default="adaptive"
         As for :class:`DemographicParity`; "adaptive" comes closer to constraints that differ row by row.
 
     Examples

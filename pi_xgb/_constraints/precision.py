@@ -24,12 +24,11 @@ class PredictiveParity(BetweenGroups):
 
     Parameters
     ----------
-    sensitive_features
-        As for :class:`DemographicParity`.
-    soft
+    sensitive_features : as for :class:`DemographicParity`
+    soft : bool, default=True
         False for the counted form, of decisions at p > 1/2: the cut of each group moves until its precision is as close
         as possible to that of all decisions. Rows between 1/2 and the cut get q = 1 - p.
-    hessian
+    hessian : {"damped", "adaptive", "full"}, default="adaptive"
         As for :class:`DemographicParity`; "adaptive" by default, since q differs between labels.
 
     Notes

@@ -28,21 +28,22 @@ class IndividualFairness(Constraint):
 
     Parameters
     ----------
-    key
+    key : array-like or DataFrame, default=None
         Rows with the same key are similar: one column, or several that must all be equal. Missing values are an
         error, since two unknown keys may differ.
-    radius, k
+    radius : float, default=None
+    k : int, default=None
         Rows at a Euclidean distance of at most ``radius`` in ``features`` are similar; or a row is similar to its
         ``k`` nearest others there. Rows with the same features enter together, so a row can have more than ``k``.
         The relation is not symmetric with ``k``.
-    features
+    features : array-like or DataFrame, default=None
         The columns in which ``radius`` and ``k`` measure: numbers without NaN, as an array or DataFrame of the
         training rows. Distances add up over unscaled columns: standardise columns of different units first.
         They may be privileged, since the model does not read them.
-    soft
+    soft : bool, default=True
         False for the counted form: a row decided against the majority of its similar rows gets their share of
         decisions 1 as q. Ties are broken by their mean prediction.
-    hessian
+    hessian : {"damped", "adaptive", "full"}, default="adaptive"
         As for :class:`DemographicParity`; "adaptive" comes closer to constraints that differ row by row.
 
     Notes

@@ -33,14 +33,14 @@ def attach_teacher(
 
     Parameters
     ----------
-    dtrain
+    dtrain : xgboost.DMatrix
         The matrix to write to. Its label bounds are replaced; nothing else is touched.
-    q
+    q : array-like of float
         One probability per row; for classes ``(rows, K)`` with rows that sum to 1 and K of at most 3, since
         there are two free fields. For more classes use :func:`pi_xgb.cv`.
-    labelled, teacher_weight
-        As for :func:`pi_xgb.train`, as far as the two fields have room: ``teacher_weight`` of 0 and 1, and rows without
-        a label where no q is below 0.
+    labelled, teacher_weight : as for :func:`pi_xgb.train`
+        As far as the two fields have room: ``teacher_weight`` of 0 and 1, and rows without a label where no q is below
+        0.
 
     Returns
     -------

@@ -22,13 +22,13 @@ class JointCheckPoint(TrainingCallback):
 
     Parameters
     ----------
-    directory
+    directory : str or path
         An existing folder, best an empty one, as :meth:`latest` takes the newest pair it finds. Each checkpoint is two
         files, ``student-R.ubj`` and ``teacher-R.ubj``, R being the student's rounds. They are written under another
         name and renamed when complete.
-    teacher
+    teacher : JointTeacher
         The :class:`JointTeacher` of the training (``JointObjective(...).teacher`` has it too).
-    interval
+    interval : int, default=100
         Rounds between checkpoints.
 
     Notes

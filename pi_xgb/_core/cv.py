@@ -79,34 +79,33 @@ def cv(
 
     Parameters
     ----------
-    params, dtrain, num_boost_round
-        As for ``xgboost.cv``. Like there, a QuantileDMatrix cannot be cut into folds.
-    privileged, method, teacher, teacher_sees, crossfit, teacher_params, allow_overlap
-        As for :func:`pi_xgb.train`. A ``teacher`` array is cut along with the rows; make sure that it was not
-        learned from their labels.
-    kl_weight
+    params, dtrain, num_boost_round : as for ``xgboost.cv``
+        Like there, a QuantileDMatrix cannot be cut into folds.
+    privileged, method, teacher, teacher_sees, crossfit, teacher_params, allow_overlap : as for :func:`pi_xgb.train`
+        A ``teacher`` array is cut along with the rows; make sure that it was not learned from their labels.
+    kl_weight : float or sequence of float, default=0.5
         A number, or several: the table then has ``kl_weight`` as the first level of its index. Include 0: it is plain
         XGBoost, the baseline.
-    labelled, teacher_weight, crossfit_groups
-        As for :func:`pi_xgb.train`. Rows without a label are in every training part and in no test part; folds are
-        dealt among the labelled ones. At ``kl_weight`` 0 only labelled rows are trained on.
-    n_jobs
+    labelled, teacher_weight, crossfit_groups : as for :func:`pi_xgb.train`
+        Rows without a label are in every training part and in no test part; folds are dealt among the labelled ones. At
+        ``kl_weight`` 0 only labelled rows are trained on.
+    n_jobs : int, default=None
         How many values of ``kl_weight`` to work on side by side, in threads. Each training uses
         ``params["nthread"]`` threads of its own. Callbacks are copied for each value. By default one for each core
         where each training has one thread (see below), nothing is printed and no function of yours is called; else 1.
-    resume
+    resume : str or path, default=None
         A file for the finished values of a grid of ``kl_weight``. After an interruption the same call with the same
         file continues where it stopped; a file of another search is an error. Callbacks are not called again for
         finished values.
-    resume_key
+    resume_key : str, default=None
         A text that stands for your own code: callbacks, functions, splitters, teachers of your own classes. ``resume``
         requires it with any of them, and cannot detect changes: pass another text when your code changes.
-    nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas, verbose_eval,
-    show_stdv, seed, callbacks, shuffle, custom_metric
-        As for ``xgboost.cv``; with several values of ``kl_weight`` a printed line begins with its value. Up to 10,000
-        rows each training has one thread, unless params set ``nthread``: on a busy machine threads that wait for each
-        other in every round take many times as long.
-    obj
+    nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas : as for ``xgboost.cv``
+    verbose_eval, show_stdv, seed, callbacks, shuffle, custom_metric : as for ``xgboost.cv``
+        With several values of ``kl_weight`` a printed line begins with its value. Up to 10,000 rows each training has
+        one thread, unless params set ``nthread``: on a busy machine threads that wait for each other in every round
+        take many times as long.
+    obj : callable, default=None
         Only without a teacher, as for ``xgboost.cv``.
 
     Returns

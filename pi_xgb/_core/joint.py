@@ -34,17 +34,17 @@ class JointTeacher(Teacher):
 
     Parameters
     ----------
-    dprivileged
+    dprivileged : xgboost.DMatrix
         The privileged features and labels of the student's training rows, in the same order.
-    params
+    params : dict
         The teacher's parameters, its objective among them.
-    kl_weight
+    kl_weight : float, default=None
         The weight of the student in the teacher's loss; by default that of the teacher in the student's loss.
-    xgb_model
+    xgb_model : Booster, str or path, default=None
         The teacher's booster, or its file, when a training is continued. It must be the continued student's own
         teacher, one round behind it, as :class:`JointCheckPoint` saves it; of a booster that was loaded, only the
         number of rounds can be checked.
-    extra_teachers
+    extra_teachers : list of (Teacher, weight), default=()
         More teachers of this booster, as a list of (teacher, weight): constraints that should hold in the teacher too.
         Those of the student are in the list of :func:`pi_xgb.train`.
 
@@ -249,17 +249,17 @@ class JointObjective(KLObjective):
 
     Parameters
     ----------
-    dprivileged
+    dprivileged : xgboost.DMatrix
         The privileged features and labels of the training rows, in the same order.
-    kl_weight
+    kl_weight : float, default=0.5
         The weight of the teacher in the student's loss, and of the student in the teacher's.
-    params
+    params : dict, default=None
         The teacher's parameters, with the objective that both share (``binary:logistic`` if none is named and
         there is no ``num_class``).
-    extra_teachers
+    extra_teachers : list of (Teacher, weight), default=()
         More teachers of the student, constraints for example, as a list of (teacher, weight).
-    labelled, teacher_weight
-        As for :func:`pi_xgb.train`. Both boosters grow on all rows; without labels they learn from each other there.
+    labelled, teacher_weight : as for :func:`pi_xgb.train`
+        Both boosters grow on all rows; without labels they learn from each other there.
 
     Notes
     -----

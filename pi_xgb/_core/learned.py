@@ -225,8 +225,8 @@ def fit_teacher(
 
     Parameters
     ----------
-    params, num_boost_round
-        As for ``xgboost.train``. The objective must be one that a teacher can guide.
+    params, num_boost_round : as for ``xgboost.train``
+        The objective must be one that a teacher can guide.
     dprivileged : xgboost.DMatrix
         The features that the teacher sees, with the labels of the training rows (and weights, if any).
     teacher : {"boosted", "forest", "linear", "mixed"} or estimator, default="boosted"
@@ -238,7 +238,9 @@ def fit_teacher(
         did not see it. It costs K trainings. None is 0 for a boosted teacher and for a frozen estimator, else up to 5.
     seed : int, default=0
         Shuffles the folds. Rows are dealt to folds by label, so that every fold has its share of each class.
-    evals, early_stopping_rounds, maximize
+    evals : list of (DMatrix, str), default=None
+    early_stopping_rounds : int, default=None
+    maximize : bool, default=None
         Early stopping of a boosted teacher, as for ``xgboost.train``; q is that of the best round.
     labelled : array-like of bool, default=None
         One truth value per row, False where the label is not known: the teacher learns from the others, and predicts

@@ -35,22 +35,22 @@ class KLObjective:
 
     Parameters
     ----------
-    teacher
+    teacher : array-like, Teacher or list of (Teacher, weight), default=None
         An array with one q per training row (``(rows, K)`` for K classes), a :class:`Teacher`, or a list of
         (teacher, weight). Without it the teacher is read from the training matrix, where
         :func:`attach_teacher` put it.
-    kl_weight
+    kl_weight : float, default=0.5
         How much the teacher counts, against 1 for the labels. With a list, the weights are in the list.
-    objective
+    objective : str, default=None
         Mostly not needed: the loss is that of the calling Booster, from ``params["objective"]`` with its params, or
         ``reg:squarederror`` by default, as in XGBoost. Name it to check q at once, and for calls without a Booster; it
         must agree with the Booster's.
-    scale_pos_weight
+    scale_pos_weight : float, default=1.0
         XGBoost ignores the parameter of that name under a custom objective: give it here instead, or as well. Where it
         stands in params alone, that is an error.
-    labelled, teacher_weight
-        As for :func:`pi_xgb.train`: which rows have a label, and how much the teacher counts in each.
-    device
+    labelled, teacher_weight : as for :func:`pi_xgb.train`
+        Which rows have a label, and how much the teacher counts in each.
+    device : str, default="cpu"
         ``"cuda"`` computes the gradient on the GPU if CuPy is installed, and in host memory if it is not. Pass the
         value of ``params["device"]``.
 

@@ -101,7 +101,17 @@ class Teacher:
     """The (epsilon, delta) of differential privacy that q keeps; None is no guarantee."""
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        """Return the mean that y should have in each row."""
+        """Return the mean that y should have in each row.
+
+        Parameters
+        ----------
+        mean : array
+            The student's current predictions on the training rows, one column per class.
+        label : array
+            The labels of these rows.
+        weight : array or None
+            The weights of these rows.
+        """
         raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
 
     def check(self, n_rows: int) -> None:
@@ -233,12 +243,12 @@ class ModelTeacher(FixedTeacher):
 
     Parameters
     ----------
-    model
+    model : object or callable
         An object with ``predict_proba``, or a callable that takes ``data`` and returns one value per row (one
         column per class for multi-class).
-    data
+    data : object
         What the model reads, one row for each training row, in the same order. It is read once, now.
-    probabilities
+    probabilities : bool, default=True
         Set it to False for objectives of numbers, counts and costs, where q is a mean.
 
     Notes

@@ -72,15 +72,14 @@ def train(
 
     Parameters
     ----------
-    params, dtrain, num_boost_round
-        As for ``xgboost.train``. A teacher can guide objectives of classes, numbers, counts, costs, times or rankings
-        (the error for any other lists them). Labels of numbers, counts, costs and binary classes may have several
-        columns.
-    privileged
+    params, dtrain, num_boost_round : as for ``xgboost.train``
+        A teacher can guide objectives of classes, numbers, counts, costs, times or rankings (the error for any other
+        lists them). Labels of numbers, counts, costs and binary classes may have several columns.
+    privileged : xgboost.DMatrix, default=None
         A DMatrix of the features that exist at training time only: the rows of ``dtrain``, in the same order,
         with the same labels. The weights of ``dtrain`` count for it too. For counts and costs, where a base_margin is
         the logarithm of an exposure, it needs the one of ``dtrain``.
-    method
+    method : {"kbpib", "jpib"}, default="kbpib"
         ``"kbpib"``: a teacher is trained on ``privileged`` first, then it guides the student. ``"jpib"``:
         teacher and student grow a tree each in turn and learn from each other.
     teacher : {"boosted", "forest", "linear", "mixed"}, estimator, array-like, Teacher or list, default=None
@@ -109,18 +108,18 @@ def train(
         repeats the labels, which teaches nothing: give them, or ``crossfit``.
     allow_overlap : bool, default=False
         Whether ``privileged`` may have columns of ``dtrain``.
-    labelled
+    labelled : array-like of bool, default=None
         One truth value per row of ``dtrain``: False where the label is not known (yet). The label that such a row has
         in the matrices, any allowed value, is never read. The teacher learns from the labelled rows and teaches
         all of them. Privileged features help most there: few labels, and many rows whose privileged values are
         known. The assumption: which labels are missing depends on the features alone, not on the outcome itself.
-    teacher_weight
+    teacher_weight : array-like of float, default=None
         One number of at least 0 per row: how much the teacher counts there, relative to ``kl_weight``. By default 1,
         and 0 for rows of ``privileged`` without any value. A row with neither label nor teacher takes no part.
-    crossfit_groups
+    crossfit_groups : array-like, default=None
         One value per row; with ``crossfit`` rows of the same value, such as the visits of one patient, stay in one
         fold: otherwise the teacher would recognise the patient.
-    engine
+    engine : {"auto", "callback", "native", "copies"}, default="auto"
         ``"callback"``: the gradient is computed in Python. ``"native"``: the same model, to rounding, through
         XGBoost's own objective on blended labels; an error where it is not exact (multi-class, ``dtrain``
         among the evals, heavy teachers). It scales params: a callback of yours must not set them between rounds. Where
@@ -128,10 +127,11 @@ def train(
         teacher's predictions become further rows of weight ``kl_weight``, at about twice the time and memory; it is the
         only engine for objectives whose gradient is not linear in the label. ``"auto"`` is ``"copies"`` there,
         ``"native"`` on CUDA where it is exact, else ``"callback"``.
-    evals, maximize, early_stopping_rounds, evals_result, verbose_eval, xgb_model, callbacks, custom_metric
-        As for ``xgboost.train``; they belong to the student. A ``custom_metric`` sees what it sees there
-        (probabilities, or class numbers for multi:softmax).
-    obj
+    evals, maximize, early_stopping_rounds, evals_result, verbose_eval, xgb_model, callbacks : as for ``xgboost.train``
+    custom_metric : as for ``xgboost.train``
+        They belong to the student. A ``custom_metric`` sees what it sees there (probabilities, or class numbers for
+        multi:softmax).
+    obj : callable, default=None
         Only without a teacher, as for ``xgboost.train``.
 
     Returns

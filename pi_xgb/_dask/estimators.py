@@ -218,14 +218,13 @@ class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  #
 
     Parameters
     ----------
-    method, kl_weight, teacher_sees, crossfit, teacher_params, allow_overlap, engine
-        As for :func:`pi_xgb.dask.train`. A boosted teacher has as many rounds as the student. The longer it trains, the
-        more it overfits the labels, unless ``crossfit`` or early stopping (``eval_privileged``) prevents it.
+    method, kl_weight, teacher_sees, crossfit, teacher_params, allow_overlap, engine : as for :func:`pi_xgb.dask.train`
+        A boosted teacher has as many rounds as the student. The longer it trains, the more it overfits the labels,
+        unless ``crossfit`` or early stopping (``eval_privileged``) prevents it.
     teacher : {"boosted", "forest"}, default=None
         The kind of teacher: ``"boosted"`` by default if ``fit`` gets ``privileged``. Without ``privileged`` it learns
         from the columns of X.
-    **kwargs
-        The parameters of ``xgboost.dask.DaskXGBClassifier``.
+    coll_cfg, **kwargs : as for ``xgboost.dask.DaskXGBClassifier``
 
     Examples
     --------
@@ -246,10 +245,9 @@ class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
 
     Parameters
     ----------
-    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, allow_overlap, engine
-        As for :class:`DaskPrivilegedXGBClassifier`.
-    **kwargs
-        The parameters of ``xgboost.dask.DaskXGBRegressor``.
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params : as for :class:`DaskPrivilegedXGBClassifier`
+    allow_overlap, engine : as for :class:`DaskPrivilegedXGBClassifier`
+    coll_cfg, **kwargs : as for ``xgboost.dask.DaskXGBRegressor``
 
     Examples
     --------

@@ -25,10 +25,10 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
 
     Parameters
     ----------
-    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, allow_overlap, engine
-        As for :class:`DaskPrivilegedXGBClassifier`; the teacher is ``"boosted"``. Each worker assigns its own queries
-        to the folds of ``crossfit``.
-    allow_group_split
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params : as for :class:`DaskPrivilegedXGBClassifier`
+    allow_overlap, engine : as for :class:`DaskPrivilegedXGBClassifier`
+        The teacher is ``"boosted"``. Each worker assigns its own queries to the folds of ``crossfit``.
+    allow_group_split : bool, default=False
         False, the default: shuffle all rows so that each query lies on one worker. Everything, privileged columns
         included, must then be Dask DataFrames and Series. True: rows stay on their workers, sorted by ``qid``; each
         worker ranks its own part of a query, and with ``crossfit`` a query on two workers is an error.
@@ -76,17 +76,17 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
 
         Parameters
         ----------
-        X, y, privileged, teacher, eval_set, eval_privileged
-            As for :class:`DaskPrivilegedXGBClassifier`. Queries whose y is missing learn from the teacher alone.
-        qid, eval_qid
+        X, y, privileged, teacher, eval_set, eval_privileged : as for :class:`DaskPrivilegedXGBClassifier`
+            Queries whose y is missing learn from the teacher alone.
+        qid : Dask collection, default=None
+        eval_qid : list of Dask collections, default=None
             The number of the query of each row, in the partitions of X, and for each of ``eval_set``.
-        teacher_weight
+        teacher_weight : array-like of float, default=None
             One number of at least 0 per row, the same in all rows of a query, or 0.
-        crossfit_groups
-            As for :func:`pi_xgb.dask.train`; all rows of a query have the same value.
-        base_margin, verbose, xgb_model, base_margin_eval_set, feature_weights
-            As for ``xgboost.dask.DaskXGBRanker``.
-        group, eval_group, sample_weight, sample_weight_eval_set
+        crossfit_groups : as for :func:`pi_xgb.dask.train`
+            All rows of a query have the same value.
+        base_margin, verbose, xgb_model, base_margin_eval_set, feature_weights : as for ``xgboost.dask.DaskXGBRanker``
+        group, eval_group, sample_weight, sample_weight_eval_set : None, default=None
             None: XGBoost takes neither groups nor weights of queries from Dask collections.
         """
         weights = {"sample_weight": sample_weight, "sample_weight_eval_set": sample_weight_eval_set}

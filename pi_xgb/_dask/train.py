@@ -54,38 +54,36 @@ def train(
 
     Parameters
     ----------
-    client
+    client : distributed.Client or None
         The ``distributed.Client``; None means the current one. With an asynchronous client the call is awaited.
-    params, num_boost_round
-        As for :func:`pi_xgb.train`. Each worker uses its Dask threads, unless ``nthread`` is set.
-    dtrain
+    params, num_boost_round : as for :func:`pi_xgb.train`
+        Each worker uses its Dask threads, unless ``nthread`` is set.
+    dtrain : xgboost.dask.DaskDMatrix
         A ``DaskDMatrix`` or ``DaskQuantileDMatrix`` of the classifier features, with labels (and weights, or ``qid``,
         with all rows of a query on one worker).
-    privileged
+    privileged : xgboost.dask.DaskDMatrix, default=None
         A ``DaskDMatrix`` of the privileged features and the same labels, in the same partitions.
-    method, kl_weight, teacher_sees, teacher_params, allow_overlap, engine
-        As for :func:`pi_xgb.train`.
-    teacher
+    method, kl_weight, teacher_sees, teacher_params, allow_overlap, engine : as for :func:`pi_xgb.train`
+    teacher : {"boosted", "forest"}, Dask collection, array-like, Teacher or list, default=None
         ``"boosted"`` or ``"forest"``, which XGBoost trains on the cluster, on ``privileged`` or, without it, on the
         columns of ``dtrain``. Or q as a Dask collection in the partitions of ``dtrain``. Or
         ``by_column(DemographicParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a Dask collection in place
         of its column. Or an array or a Teacher for all rows, in the order of the partitions, which the client splits
         and sends. Or a list of (teacher, weight), with one weight or one per row.
-    crossfit
-        As for :func:`pi_xgb.train`. Each worker assigns its own rows to K folds, so every worker needs at least K rows
-        with a label. The folds, the random draws of a forest, and so the model depend on the workers of the rows.
-    labelled, teacher_weight, crossfit_groups
-        As for :func:`pi_xgb.train`: a Dask collection each, partitioned like ``dtrain``, or an array of all rows in the
-        order of the partitions. All rows of a group must lie on one worker, as after ``table.shuffle(on="patient")``.
-    privileged_evals
+    crossfit : as for :func:`pi_xgb.train`
+        Each worker assigns its own rows to K folds, so every worker needs at least K rows with a label. The folds, the
+        random draws of a forest, and so the model depend on the workers of the rows.
+    labelled, teacher_weight, crossfit_groups : as for :func:`pi_xgb.train`
+        A Dask collection each, partitioned like ``dtrain``, or an array of all rows in the order of the partitions. All
+        rows of a group must lie on one worker, as after ``table.shuffle(on="patient")``.
+    privileged_evals : list of (DaskDMatrix, str), default=None
         A list of (DaskDMatrix, name) for early stopping of the teacher, with ``early_stopping_rounds``. Every worker
         needs rows: at least as many partitions as workers.
-    evals
+    evals : list of (DaskDMatrix, str), default=None
         A list of (DaskDMatrix, name). Partitions on workers that do not train go to a worker that trains.
-    obj
+    obj : callable, default=None
         A custom objective, only without a teacher.
-    early_stopping_rounds, xgb_model, verbose_eval, callbacks, custom_metric, coll_cfg
-        As for ``xgboost.dask.train``.
+    early_stopping_rounds, xgb_model, verbose_eval, callbacks, custom_metric, coll_cfg : as for ``xgboost.dask.train``
 
     Returns
     -------

@@ -70,38 +70,41 @@ def frontier(
 
     Parameters
     ----------
-    params, dtrain, num_boost_round
-        As for :func:`pi_xgb.train`; the objective must be binary:logistic. For ``DemographicParity`` and
-        ``EqualizedOdds`` the best number of rounds of plain XGBoost suits every weight, if it is forty or more.
-        ``PredictiveParity``, and the others with hessian="adaptive", take shorter steps beyond a weight of 1 / eta and
-        need more rounds there: with too few, the cost in the table includes that of missing rounds. Row weights count
-        in training and in the table.
-    constraint
+    params, dtrain : as for :func:`pi_xgb.train`
+    num_boost_round : int, default=100
+        The objective must be binary:logistic. For ``DemographicParity`` and ``EqualizedOdds`` the best number of rounds
+        of plain XGBoost suits every weight, if it is forty or more. ``PredictiveParity``, and the others with
+        hessian="adaptive", take shorter steps beyond a weight of 1 / eta and need more rounds there: with too few, the
+        cost in the table includes that of missing rounds. Row weights count in training and in the table.
+    constraint : Constraint
         A constraint of :mod:`pi_xgb.constraints` that compares groups, such as ``DemographicParity``, made of the
         groups of the rows of ``dtrain``. Its gap is ``statistical_parity``, ``equalized_odds``,
         ``equal_opportunity``, or the largest difference between two groups in precision or false positive rate.
         ``equalized_odds`` is the sum of the differences in true and in false positive rate, and goes up to 2;
         Fairlearn's is the larger of the two.
-    kl_weight
+    kl_weight : float or sequence of float, default=(1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
         The weights to try, one or several. Plain XGBoost, which is 0, is always included.
-    gap
+    gap : float or sequence of float, default=None
         Wanted gaps, one or several numbers between 0 and 1, for ``EqualizedOdds`` between 0 and 2: the step of the
         weights in which the held-out gap falls to that size is halved twice more, and ``choices`` has the smallest
         weight that reaches it; of two steps the more accurate.
-    threshold
+    threshold : float, default=0.5
         Rows with a probability above it are decided 1.
-    nfold, folds, groups, seed
+    nfold : int, default=5
+    folds : splitter or list of (rows, rows), default=None
+    groups : array-like, default=None
+    seed : int, default=0
         The folds, as for :func:`pi_xgb.select`; ``groups`` are rows that belong together, not the compared groups.
-    n_boot, confidence
+    n_boot : int, default=1000
+    confidence : float, default=0.95
         Draws for the intervals of the gap (0 for none), and the confidence of all intervals. Those of accuracy and
         cost are normal, that of the cost paired by row. They hold for these models and ignore that other training
         rows would give other models.
-    n_jobs
+    n_jobs : int, default=None
         The number of folds to train at the same time, in threads; -1: one per core. The result does not depend on it.
         By default as for :func:`pi_xgb.select`: up to 10,000 rows, if params have no ``nthread``, each training has
         one thread and ``n_jobs`` is -1; otherwise 1.
-    progress
-        As for :func:`pi_xgb.select`.
+    progress : as for :func:`pi_xgb.select`
 
     Returns
     -------

@@ -112,9 +112,8 @@ class Frontier:
 
         Parameters
         ----------
-        dtrain, constraint
-            As for :func:`frontier`.
-        gap
+        dtrain, constraint : as for :func:`frontier`
+        gap : float
             The wanted gap.
         **keywords
             Keywords of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on, except those chosen here.

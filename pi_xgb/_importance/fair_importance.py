@@ -46,41 +46,44 @@ def fair_importance(
 
     Parameters
     ----------
-    booster
+    booster : xgboost.Booster or model
         A tree booster: ``xgboost.Booster``, or an estimator of XGBoost's scikit-learn interface. Or a tree, a forest or
         ``GradientBoosting`` of scikit-learn, whose own trees are read unless ``surrogate_params`` are given. Any other
         model is replaced by a surrogate (see Notes): an object with ``predict_proba`` or ``predict``, or an array of
         its predictions for the rows of X, ``(n,)``, or ``(n, K)`` with the probability of each class.
-    X
+    X : DataFrame, array-like or DMatrix
         The rows to pass through the trees, usually the training rows: a DataFrame, array or DMatrix with the booster's
         features in the booster's order (an array has no names, a DMatrix must have the booster's). For a surrogate: no
         DMatrix.
-    y
+    y : array-like, default=None
         The label of each row: 0 and 1; the classes 0 to K-1 (for another model with ``classes_``: those); numbers for
         regression; ``(n, K)`` for several targets. Optional with ``metric="dp"`` and ``node_value="prob"`` only.
-    sensitive_features, sample_weight
+    sensitive_features : array-like or DataFrame
+    sample_weight : array-like of float, default=None
         The group and the weight of each row. Several columns of groups mean their intersections; missing values form a
         group called "missing". Weights None: those of X if it is a DMatrix with weights, otherwise equal weights.
-    metric
+    metric : {"dp", "eo"}, default="dp"
         ``"dp"`` (demographic parity) compares the groups over all rows of a node, ``"eo"`` (equality of opportunity)
         over its rows with label 1, which needs classes as labels.
-    node_value
+    node_value : {"label", "prob"}, default="label"
         The value of a node. ``"label"``: the share of label 1 among its rows (the mean of y in regression). ``"prob"``:
         the mean of the whole model's predictions among its rows (with a custom objective, the output of ``predict``).
-    bound, normalize
+    bound : bool, default=False
+    normalize : bool, default=True
         ``bound=True`` gives an upper bound on the bias, with absolute values inside the sum over the two children.
         ``normalize`` divides each column by the sum of its absolute values (all-zero columns stay zero).
-    iteration_range
+    iteration_range : (int, int), default=None
         The rounds to read, ``(begin, end)`` as in ``Booster.predict``; ``(0, 0)`` means all. None: up to the best
         iteration if the booster was stopped early, otherwise all. ``attrs`` has the range.
-    absent_group
+    absent_group : {"carry", "zero"}, default="carry"
         The rule for a node where a group, or all other groups, has no rows to compare. ``"carry"``: the bias of the
         level above stays, so the split contributes 0. ``"zero"``: the share of the absent group counts as 0, as in the
         code of the authors of FairFIS; such a node can look very biased.
-    surrogate_params, surrogate_rounds
+    surrogate_params : dict, default=None
+    surrogate_rounds : int, default=1
         XGBoost parameters and rounds of the surrogate, over the defaults: one tree of depth 6 by squared error,
         without shrinkage or penalty. Only for models that are not boosters.
-    confidence
+    confidence : float, default=None
         The confidence of the intervals of ``fair_importance``, such as 0.95; None for no intervals.
 
     Returns

@@ -36,14 +36,14 @@ def shap_gap(
 
     Parameters
     ----------
-    booster, X, iteration_range
-        As for :func:`fair_importance`; one output only. Any other model is replaced by a surrogate, in the units of its
-        predictions.
-    sensitive_features, sample_weight
+    booster, X, iteration_range : as for :func:`fair_importance`
+        One output only. Any other model is replaced by a surrogate, in the units of its predictions.
+    sensitive_features : array-like or DataFrame
+    sample_weight : array-like of float, default=None
         The group of each row, and its weight.
-    between
+    between : pair of groups, default=None
         The two groups. None: those with the highest and the lowest mean margin.
-    confidence
+    confidence : float, default=0.95
         The confidence of the intervals, for all features together (Bonferroni).
 
     Returns

@@ -30,12 +30,14 @@ def plot_roc(
 
     Parameters
     ----------
-    y_true, y_score
+    y_true : array-like
+    y_score : array-like of float
         Labels, 0 or 1, and scores of any scale, higher for label 1.
-    sensitive_features, sample_weight
+    sensitive_features : array-like or DataFrame
+    sample_weight : array-like of float, default=None
         The group of each row, or a DataFrame of several columns for their intersections (at least two groups), and the
         weight of each row.
-    ax
+    ax : matplotlib.axes.Axes, default=None
         The Axes to draw on; None opens a figure.
 
     Examples
@@ -90,11 +92,12 @@ def plot_calibration(
 
     Parameters
     ----------
-    y_true, y_prob
+    y_true : array-like
+    y_prob : array-like of float
         Labels, 0 or 1, and probabilities of label 1.
-    sensitive_features, sample_weight, ax
-        As for :func:`plot_roc`; one group is enough.
-    n_bins
+    sensitive_features, sample_weight, ax : as for :func:`plot_roc`
+        One group is enough.
+    n_bins : int, default=10
         The most points per group. Each group is divided into bins of equally many rows, at least 10. The bars are
         Wilson's 95 % intervals of each bin's share: a calibrated model misses one in twenty. Plots of more than three
         groups omit the bars, which would hide the curves.
@@ -149,13 +152,13 @@ def plot_scores(
 
     Parameters
     ----------
-    y_score
+    y_score : array-like of float
         Scores of any scale.
-    sensitive_features, sample_weight, ax
-        As for :func:`plot_roc`; one group is enough.
-    threshold
+    sensitive_features, sample_weight, ax : as for :func:`plot_roc`
+        One group is enough.
+    threshold : float, default=None
         Draw a line there, and show in the legend the share of each group that is selected (``y_score > threshold``).
-    bins
+    bins : int, default=20
         Bins of equal width: over [0, 1] if all scores lie there, else over their range.
 
     Examples

@@ -39,18 +39,21 @@ def plot_frontier(
 
     Parameters
     ----------
-    table
+    table : pandas.DataFrame
         A DataFrame with the columns ``method``, ``fairness`` and ``performance``, and ``along`` for methods that
         form a line. Several rows with the same method and the same value of ``along`` are repeats (folds, seeds): the
         plot shows their mean and Student's interval of the mean. A single row has the interval of the columns with
         ``_low`` and ``_high`` after the name, if they exist. Folds share training rows, so intervals over folds are
         somewhat too narrow.
-    fairness, performance, method
+    fairness : str, default="statistical_parity"
+    performance : str, default="accuracy"
+    method : str, default="method"
         The columns of the horizontal and the vertical axis, and of the name of each method, at most ten.
-    along
+    along : str, default="kl_weight"
         The column that a line follows, usually the strength of a constraint. A method without it (an absent column, or
         NaN) is a single point.
-    confidence, ax
+    confidence : float, default=0.95
+    ax : matplotlib.axes.Axes, default=None
         The confidence of the intervals over repeats, and the Axes to draw on; None opens a figure.
 
     Examples
@@ -99,11 +102,12 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
 
     Parameters
     ----------
-    table
+    table : pandas.DataFrame
         The table of :func:`pi_xgb.importance.fair_importance`.
-    plain
+    plain : str, default="gain"
         The column to compare with: "gain" is XGBoost's average over splits, "total_gain" the sum.
-    max_features, ax
+    max_features : int, default=15
+    ax : matplotlib.axes.Axes, default=None
         The most features to draw, in the order of the longer of their two bars, and the Axes; None opens a figure.
 
     Examples
@@ -155,15 +159,17 @@ def plot_kl_weight_path(
 
     Parameters
     ----------
-    table
+    table : pandas.DataFrame
         The table of :func:`pi_xgb.cv` for several values of ``kl_weight``.
-    metric, maximize
+    metric : str, default=None
+    maximize : bool, default=None
         The metric, such as "auc", where the table has several, and whether more is better (None: by the name, as
         XGBoost does).
-    nfold, confidence
+    nfold : int, default=None
+    confidence : float, default=0.95
         The number of folds. Without it the bars are one standard deviation over the folds, as in the table. With it
         they are Student's interval of the mean with this confidence.
-    ax
+    ax : matplotlib.axes.Axes, default=None
         The Axes to draw on; None opens a figure.
 
     Examples

@@ -88,7 +88,7 @@ def pyplot() -> Any:
     try:
         from matplotlib import pyplot as module
     except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "pi-xgb[plot]"') from error
+        raise ImportError('plots need matplotlib: pip install ".[plot]" in a checkout') from error
     return module
 
 

@@ -75,26 +75,26 @@ def audit(
 
     Parameters
     ----------
-    train
+    train : callable
         A function of a table of privileged values that trains a model. It must draw new noise in each call: create the
         :class:`PrivateTeacher` inside. For the built-in attack a function of ``z``, ``y`` and ``labelled`` that returns
         a fitted teacher, where z has one column, ``"cell"``, with categories 0, 1 and 2.
-    z, other
+    z, other : array-like or DataFrame, default=None
         The privileged values, and the same table with other values in some rows. If one row differs, the attack
         distinguishes two neighbours. If several differ, it infers the values of each.
-    observe
+    observe : callable, default=None
         A function of the model that returns one number, or several, for the attacker. The predictions for the changed
         rows are a good start. For a teacher alone, ``lambda teacher: teacher.values``.
-    score
+    score : callable, default=None
         A function of the observed numbers of one model, as an array, that returns a score for each changed row: above 0
         if it guesses the value in ``other``. By default a linear discriminant is learned.
-    runs
+    runs : int, default=400
         The number of trainings. With r runs no epsilon above about ln(r / 15) can be proved from one row.
-    delta
+    delta : float, default=0.0
         The stated delta of the training.
-    confidence
+    confidence : float, default=0.95
         The confidence of the bound.
-    seed
+    seed : int, default=0
         The seed of the coins. (The noise of private teachers has no seed.)
 
     Returns

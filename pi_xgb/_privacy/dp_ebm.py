@@ -92,7 +92,7 @@ def _ebm_class() -> Any:
     try:
         from interpret.privacy import DPExplainableBoostingClassifier
     except ImportError as error:
-        raise ImportError("teacher='dp-ebm' needs interpret: pip install \"pi-xgb[private]\"") from error
+        raise ImportError("teacher='dp-ebm' needs interpret: pip install \".[private]\" in a checkout") from error
     return DPExplainableBoostingClassifier
 
 

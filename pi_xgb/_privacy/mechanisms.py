@@ -118,7 +118,7 @@ def _opendp() -> Any:
     try:
         prelude: Any = import_module("opendp.prelude")  # which has no types
     except ImportError as error:
-        raise ImportError('PrivateTeacher needs OpenDP: pip install "pi-xgb[private]"') from error
+        raise ImportError('PrivateTeacher needs OpenDP: pip install ".[private]" in a checkout') from error
     prelude.enable_features("contrib")
     return prelude
 

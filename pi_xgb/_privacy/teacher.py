@@ -47,31 +47,32 @@ class PrivateTeacher(FixedTeacher):
 
     Parameters
     ----------
-    epsilon, delta
+    epsilon : float
+    delta : float, default=0.0
         The total budget. The histogram needs no ``delta``, DP-EBM does: well below 1 / number of rows.
-    bounds
+    bounds : dict, default=None
         The domain of each column of z, known without the data: a pair (low, high) for numbers, a list for categories.
         The columns of an array are 0, 1, ...
-    split
+    split : float, default=None
         The model's share of epsilon; the rest is for the prediction of each labelled row. Rows without a label are not
         in the model, and their predictions have the whole epsilon. By default half, or, if at most a quarter of the
         rows has a label, all of it: labelled rows then learn from their label alone. Less is enough where few cells
         hold many rows.
-    clip
+    clip : float, default=None
         The model's probabilities are clipped to [clip, 1 - clip]: a narrower range needs less noise. By default a
         tenth of the share of the rarer label, which is public: 0.05 where both are equally frequent.
-    teacher
+    teacher : {"histogram", "dp-ebm"} or model, default="histogram"
         ``"histogram"``: a table of noisy counts, for a few columns with few values. ``"dp-ebm"``: interpret's DP-EBM,
         for many columns (extra ``private``). Or a model of your own with ``fit(z, y)``, ``predict_proba``, and its
         ``epsilon`` and ``delta`` for a row that is added or removed; they count twice, since here a row changes. It
         replaces ``bounds`` and ``split``. Its prediction for a row must depend on that row alone.
-    noise
+    noise : {"auto", "laplace", "randomized_response"}, default="auto"
         The noise of the predictions: ``"laplace"``, ``"randomized_response"`` (one of two numbers), or ``"auto"``, the
         kind with the smaller variance. Sums (``x`` in ``fit``) have Laplace noise.
-    bins
+    bins : int, default=None
         The number of bins of equal width in a numeric column of the histogram. By default 8, or 4 if at most a quarter
         of the rows has a label.
-    unsafe_seed
+    unsafe_seed : int, default=None
         For tests: the same noise in every run. The result is not private, and no budget is recorded.
 
     Attributes

@@ -57,31 +57,37 @@ def report(
 
     Parameters
     ----------
-    path, overwrite
+    path : str or path
+    overwrite : bool, default=False
         The file to write, and whether it may replace an existing file; otherwise an existing file raises
         FileExistsError. The file is written atomically, and its path is returned.
-    models
+    models : model or dict of str to model
         A model, or a dict from names to models. A model is an ``xgboost.Booster``, an estimator of XGBoost's
         scikit-learn interface, or any other with ``predict_proba`` (whose importances come from a surrogate
         tree). Binary labels only. A model that was stopped early is evaluated up to its best round.
-    X, y
+    X : DataFrame, array-like or DMatrix
+    y : array-like, default=None
         Rows that the models were not trained on (a DataFrame, an array or a DMatrix), and the label of each, 0 or 1.
         A DMatrix may contain the labels. Each model gets the columns of a DataFrame that it was trained on, so models
         with different features can be compared.
-    sensitive_features
+    sensitive_features : array-like or DataFrame
         The group of each row, or a DataFrame of several columns for their intersections. It need not be in X.
-    threshold
+    threshold : float or dict of str to float, default=0.5
         Rows with a probability above it are selected. One for all models, or a dict from names to thresholds.
         Choose them on validation rows (:func:`pi_xgb.metrics.choose_threshold`).
-    sample_weight
+    sample_weight : array-like of float, default=None
         The weight of each row. None: those of X if it is a DMatrix with weights.
-    title, importance_metric
+    title : str, default="Model report"
+    importance_metric : {"dp", "eo"}, default="dp"
         The heading of the page, and the ``metric`` of :func:`pi_xgb.importance.fair_importance`.
-    cv_table
+    cv_table : pandas.DataFrame, default=None
         The table of :func:`pi_xgb.cv` for several values of ``kl_weight``, to show how the value was chosen.
-    pictures, max_features
-        Whether to draw, which needs matplotlib: ``pip install "pi-xgb[plot]"``; and the number of features to show.
-    n_boot, confidence, random_state
+    pictures : bool, default=True
+    max_features : int, default=15
+        Whether to draw, which needs matplotlib (extra ``plot``), and the number of features to show.
+    n_boot : int, default=1000
+    confidence : float, default=0.95
+    random_state : int or numpy.random.Generator, default=0
         Settings of intervals, as for :func:`pi_xgb.metrics.group_report` and :func:`pi_xgb.metrics.disparity_report`;
         ``n_boot=0`` for none, and for no p-values.
 

@@ -41,7 +41,7 @@ class Dealing(NamedTuple):
                 from sklearn.model_selection import StratifiedKFold
             except ImportError as error:
                 raise ImportError(
-                    'stratified=True needs scikit-learn, as in xgboost.cv: pip install "pi-xgb[sklearn]"'
+                    'stratified=True needs scikit-learn, as in xgboost.cv: pip install ".[sklearn]" in a checkout'
                 ) from error
             splitter = StratifiedKFold(self.nfold, shuffle=True, random_state=self.seed)
         if splitter is not None:

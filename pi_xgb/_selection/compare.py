@@ -92,33 +92,41 @@ def compare(
 
     Parameters
     ----------
-    X, y
+    X : array-like or DataFrame
+    y : array-like
         The classifier features and labels, NaN or None for an unknown label. Two values, strings or categories are
         classes, other numbers are numbers, unless ``params`` name an objective. For ``survival:aft`` y is a table of
         two columns, the lower and the upper bound.
-    privileged, privileged_features
+    privileged : DataFrame or array-like, default=None
+    privileged_features : list of str or int, default=None
         A table of the privileged features of the same rows, or the names of columns in X that are privileged.
-    params, num_boost_round, kl_weight, method, teacher, teacher_sees, crossfit, teacher_params, teacher_weight, \
-crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
-        As for :func:`pi_xgb.select`. Constraints hold for all models, so that the comparison is fair.
-    sample_weight
+    params : dict, default=None
+        XGBoost's parameters. None: its defaults, with the objective of ``y``.
+    num_boost_round : int, default=100
+        The maximum number of rounds, as for :func:`pi_xgb.select`.
+    kl_weight, method, teacher, teacher_sees, crossfit, teacher_params, teacher_weight : as for :func:`pi_xgb.select`
+    crossfit_groups, metric, custom_metric, maximize, standard_errors, constraints : as for :func:`pi_xgb.select`
+        Constraints hold for all models, so that the comparison is fair.
+    sample_weight : array-like of float, default=None
         One weight per row, the same in a query where rows are ranked; counts in training and in every score.
-    sizes
+    sizes : int or sequence of int, default=()
         For a learning curve: further numbers of labelled training rows (one or several), drawn from those of each
         fold; all rows without a label stay.
-    nfold, repeats, folds, seed
+    nfold : int, default=5
+    repeats : int, default=2
+    folds : splitter or list of (rows, rows), default=None
+    seed : int, default=0
         The outer folds, as for :func:`pi_xgb.select`.
-    groups
+    groups : array-like, default=None
         For rows that belong together (one patient, one day): one value per row; the queries where rows are ranked.
         Outer and inner folds keep each group together, and so do the folds of cross-fitted teachers, unless
         ``crossfit_groups`` are given. A splitter gets the groups, and pairs of row numbers are checked against them.
         Rows without a label train where no row of their group is held out.
-    inner_nfold
+    inner_nfold : int, default=5
         The number of folds inside each training part, by which the rounds of every model and the student are chosen.
-    confidence
+    confidence : float, default=0.95
         The confidence of the intervals, which are corrected for folds that share rows (Nadeau and Bengio).
-    n_jobs, progress, resume, resume_key
-        As for :func:`pi_xgb.select`.
+    n_jobs, progress, resume, resume_key : as for :func:`pi_xgb.select`
 
     Returns
     -------

@@ -94,7 +94,8 @@ def _scorer(metric: Any, params: Mapping[str, Any], loss: Loss, dtrain: xgboost.
         from sklearn.metrics import get_scorer
     except ImportError as error:
         raise ImportError(
-            f'metric must be one of {known}, got {metric!r}; scorers need scikit-learn: pip install "pi-xgb[sklearn]"'
+            f"metric must be one of {known}, got {metric!r}; scorers need scikit-learn: "
+            'pip install ".[sklearn]" in a checkout'
         ) from error
     if not (isinstance(metric, str) or callable(metric)):
         raise TypeError(f"metric must be the name of a metric or a scorer of scikit-learn, got {metric!r}")

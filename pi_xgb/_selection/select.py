@@ -70,81 +70,83 @@ def select(
 
     Parameters
     ----------
-    params, dtrain
-        As for :func:`pi_xgb.train`; row weights count in training and in the score. Folds of rankings have whole
-        queries.
-    num_boost_round
+    params, dtrain : as for :func:`pi_xgb.train`
+        Row weights count in training and in the score. Folds of rankings have whole queries.
+    num_boost_round : int, default=100
         The maximum number of rounds of a student, and the rounds of KbPIB teachers. As in ``xgboost.cv``, each
         candidate gets the number of rounds at which the mean of its scores over all folds is best. Raise it if
         the best candidates use all of it.
-    privileged
+    privileged : xgboost.DMatrix, default=None
         A DMatrix of the features that exist at training time only, as for :func:`pi_xgb.train`. It must not have
         columns of ``dtrain``: a teacher on all features gets both. None: teachers learn from the columns of
         ``dtrain``.
-    kl_weight
+    kl_weight : float or sequence of float, default=(1.0, 10.0)
         The values to try, one or several. Plain XGBoost, which is 0, is always tried.
-    method
+    method : {"kbpib", "jpib"}, or both, default="kbpib"
         ``"kbpib"``, ``"jpib"`` or both.
-    teacher
+    teacher : kind, estimator, or sequence of them, default=None
         The kinds of teachers to try, one or several: "boosted", "forest", "linear", "mixed", or estimators. None is
         "mixed", or "boosted" on all features where the objective has no mean (rankings, survival, medians).
-    teacher_sees
+    teacher_sees : {"privileged", "all"}, or both, default=None
         The features of the teachers: ``"privileged"`` (as in the paper), ``"all"``, which adds the features of
         ``dtrain``, or both. None: the default of each kind. A teacher without the classifier features moves good
         predictions towards poor ones where the privileged features are weak.
-    crossfit
+    crossfit : int or sequence of int, default=None
         The number of folds by which teachers predict their own training rows, one or several; 0 is in-sample (as in
         the paper). None: the default of each kind. Where it equals ``nfold``, teachers share the folds of the
         selection: a teacher trained without two folds predicts each while the other is held out, which halves the
         trainings. In-sample teachers on all features repeat the labels, and are tried for ``crossfit=0`` alone.
-    teacher_params, teacher_weight
-        As for :func:`pi_xgb.train`.
-    labelled
+    teacher_params, teacher_weight : as for :func:`pi_xgb.train`
+    labelled : array-like of bool, default=None
         One truth value per row, False for an unknown label, as for :func:`pi_xgb.train`. Rows without a label are in
         every training part and in no test part: only labelled rows are in folds. Teachers teach all rows; plain
         XGBoost learns from labelled rows alone. Teachers of labelled rows alone are not candidates: they gain almost
         nothing where the others do, and would double the cost.
-    crossfit_groups
+    crossfit_groups : array-like, default=None
         One value per row; rows of one value are predicted by the same cross-fitted teacher, which has seen none of
         them. By default the ``groups``.
-    constraints
+    constraints : list of (constraint, weight), default=()
         A list of (constraint, weight), as in ``[(DemographicParity(sex), 5.0)]``, which hold for every candidate: plain
         XGBoost is then plain XGBoost under the constraints. :func:`pi_xgb.frontier` measures their cost and helps to
         choose their weight.
-    metric
+    metric : str or scorer, default=None
         The metric of the choice: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
         ``make_scorer``. By default the last ``eval_metric`` of the params, and without it the loss of the training:
         logloss, mlogloss or rmse. The loss separates small differences better than auc or error. A scorer is called
         in every round; XGBoost's metrics are much faster.
-    custom_metric, maximize
+    custom_metric : callable, default=None
+    maximize : bool, default=None
         Instead of ``metric``: a function as for ``xgboost.cv``, and whether more is better, which is known for
         ``metric``.
-    standard_errors
+    standard_errors : float, default=0.5
         The threshold of a gain: plain XGBoost is replaced if the mean gain is larger than this many standard errors,
         corrected for folds that share their rows (Nadeau and Bengio). 1 is more careful and misses gains on small
         data; 0 accepts any gain, however few the errors.
-    nfold, repeats, folds, seed
+    nfold : int, default=5
+    repeats : int, default=None
+    folds : splitter or list of (rows, rows), default=None
+    seed : int, default=0
         ``repeats`` times ``nfold`` folds, each with its share of every class (or of small and large y). By default one
         repeat; below 501 labelled rows as many as score 1,000 rows, at most five (one with groups). Or pairs of row
         numbers, or a splitter of scikit-learn's, as for ``xgboost.cv``. A splitter gets labelled rows alone, and
         pairs must hold out labelled rows only.
-    groups
+    groups : array-like, default=None
         For rows that belong together (one patient, one day): one value per row. The folds keep each group together,
         and so do the folds of cross-fitted teachers, unless ``crossfit_groups`` are given. A splitter gets the groups,
         and pairs of row numbers are checked against them. Rows without a label train where no row of their group is
         held out.
-    n_jobs
+    n_jobs : int, default=None
         The number of folds to train at the same time, in threads. -1: one per core. The result does not depend on it.
         Each training has ``params["nthread"]`` threads. Up to 10,000 rows, if params have no ``nthread``, each
         training has one thread and ``n_jobs`` is -1 (1 with a scorer or a function as the metric): more threads would
         wait for each other in every round, which costs more than it saves, above all on a busy machine. Otherwise 1.
-    progress
+    progress : bool, default=None
         Whether to show progress: a bar (with tqdm) on a terminal and in a notebook, elsewhere lines on standard
         error. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
-    resume
+    resume : str or path, default=None
         A file for the finished folds. After an interruption the same call with the same file continues; a file of
         another search is an error.
-    resume_key
+    resume_key : str, default=None
         A text that represents your own code: scorers, functions, splitters, constraints of your own classes.
         ``resume`` needs it with any of them, and cannot detect changes: pass another text after a change.
 
@@ -309,13 +311,14 @@ class Selection:
 
         Parameters
         ----------
-        dtrain, privileged
+        dtrain : xgboost.DMatrix
+        privileged : xgboost.DMatrix, default=None
             The training rows, as for :func:`select`. ``privileged`` may be left out if plain XGBoost was chosen.
-        labelled, teacher_weight, crossfit_groups
-            As for :func:`select`. Keywords that were passed there are needed here too: ``labelled``, and for a
-            cross-fitted teacher ``crossfit_groups``, by default the ``groups`` of :func:`select`.
-        constraints
-            As for :func:`select`, made of the groups of these rows.
+        labelled, teacher_weight, crossfit_groups : as for :func:`select`
+            Keywords that were passed there are needed here too: ``labelled``, and for a cross-fitted teacher
+            ``crossfit_groups``, by default the ``groups`` of :func:`select`.
+        constraints : as for :func:`select`
+            Made of the groups of these rows.
         **keywords
             Keywords of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
         """

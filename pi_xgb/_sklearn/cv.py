@@ -185,12 +185,12 @@ class PrivilegedXGBClassifierCV(_SelectionModel, PrivilegedXGBClassifier):
 
     Parameters
     ----------
-    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, metric, standard_errors, nfold, repeats, folds
-        As for :func:`pi_xgb.select`. ``random_state`` shuffles the folds if it is a number.
-    fold_jobs
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, metric : as for :func:`pi_xgb.select`
+    standard_errors, nfold, repeats, folds : as for :func:`pi_xgb.select`
+        ``random_state`` shuffles the folds if it is a number.
+    fold_jobs : int, default=1
         Number of folds to train in parallel; ``n_jobs`` is XGBoost's, the threads of each training.
-    privileged_features
-        As for :class:`PrivilegedXGBClassifier`.
+    privileged_features : as for :class:`PrivilegedXGBClassifier`
     **kwargs
         The parameters of ``xgboost.XGBClassifier``; ``n_estimators`` is the maximum number of rounds.
         ``early_stopping_rounds`` is not supported, since the folds choose the rounds.
@@ -219,7 +219,13 @@ class PrivilegedXGBClassifierCV(_SelectionModel, PrivilegedXGBClassifier):
 class PrivilegedXGBRegressorCV(_SelectionModel, PrivilegedXGBRegressor):
     """:class:`PrivilegedXGBRegressor` that chooses method, teacher, ``kl_weight`` and rounds by :func:`pi_xgb.select`.
 
-    Parameters and attributes are those of :class:`PrivilegedXGBClassifierCV`.
+    Parameters
+    ----------
+    method, kl_weight, teacher, teacher_sees, crossfit, metric, standard_errors : as for :func:`pi_xgb.select`
+    nfold, repeats, folds : as for :func:`pi_xgb.select`
+    fold_jobs, teacher_params, privileged_features : as for :class:`PrivilegedXGBClassifierCV`
+    **kwargs
+        The parameters of ``xgboost.XGBRegressor``. Attributes are those of :class:`PrivilegedXGBClassifierCV`.
 
     Examples
     --------

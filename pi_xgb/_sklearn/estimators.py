@@ -314,19 +314,18 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 
     Parameters
     ----------
-    method, kl_weight, teacher_sees, crossfit, teacher_params, engine
-        As for :func:`pi_xgb.train`.
-    teacher
+    method, kl_weight, teacher_sees, crossfit, teacher_params, engine : as for :func:`pi_xgb.train`
+    teacher : {"boosted", "forest", "linear", "mixed"}, estimator or Teacher, default=None
         ``"boosted"`` (the default where there are privileged columns), ``"forest"``, ``"linear"`` or ``"mixed"``, as
         for :func:`pi_xgb.train`. Or an estimator with scikit-learn's interface and ``predict_proba``, whose clones are
         fitted on X and the privileged columns, or on the latter only with ``teacher_sees="privileged"``. A
         ``sklearn.frozen.FrozenEstimator`` is not refitted, and its classes must be those of y. Or a
         :class:`pi_xgb.Teacher` for the rows of one ``fit``. Without privileged columns, a named kind or an estimator
         learns from X.
-    privileged_features
+    privileged_features : list of str or int, default=None
         Names of the privileged columns in X, or their positions if X is an array. The student does not see them; at
         ``predict`` they are optional and ignored.
-    constraints
+    constraints : list of (constraint, weight), default=None
         A list of (constraint, weight), see :mod:`pi_xgb.constraints`: ``[(DemographicParity("sex"), 5.0)]``. A name is
         looked up in the privileged columns (or in X, for constraints without groups). For several columns, or
         positions in an array, use :func:`pi_xgb.sklearn.by_column`. Only its constraint reads a group column:
@@ -450,8 +449,9 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
 
     Parameters
     ----------
-    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, engine, privileged_features, constraints
-        As for :class:`PrivilegedXGBClassifier`; an estimator as teacher needs ``predict``.
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, engine : as for :class:`PrivilegedXGBClassifier`
+    privileged_features, constraints : as for :class:`PrivilegedXGBClassifier`
+        An estimator as teacher needs ``predict``.
     **kwargs
         The parameters of ``xgboost.XGBRegressor``.
 

@@ -29,9 +29,10 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
 
     Parameters
     ----------
-    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, engine, privileged_features
-        As for :class:`PrivilegedXGBClassifier`. Queries are cross-fitted as a whole. ``"jpib"`` and constraints do not
-        support rankings. An estimator as teacher needs ``predict``, of which only the order matters.
+    method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, engine : as for :class:`PrivilegedXGBClassifier`
+    privileged_features, constraints : as for :class:`PrivilegedXGBClassifier`
+        Queries are cross-fitted as a whole. ``"jpib"`` and constraints do not support rankings. An estimator as teacher
+        needs ``predict``, of which only the order matters.
     **kwargs
         The parameters of ``xgboost.XGBRanker``.
 
@@ -74,12 +75,12 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
 
         Parameters
         ----------
-        X, y, privileged, crossfit_groups, eval_set, eval_privileged
-            As for :class:`PrivilegedXGBClassifier`. Queries with a missing y learn from the teacher only.
-        group, qid, eval_group, eval_qid, sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set,
-        base_margin_eval_set, feature_weights
-            As for ``xgboost.XGBRanker``. Weights are per query.
-        teacher_weight
+        X, y, privileged, crossfit_groups, eval_set, eval_privileged : as for :class:`PrivilegedXGBClassifier`
+            Queries with a missing y learn from the teacher only.
+        group, qid, eval_group, eval_qid, sample_weight, base_margin, verbose, xgb_model : as for ``xgboost.XGBRanker``
+        sample_weight_eval_set, base_margin_eval_set, feature_weights : as for ``xgboost.XGBRanker``
+            Weights are per query.
+        teacher_weight : array-like of float, default=None
             One number of at least 0 per row, the same in all rows of a query, or 0.
         """
         eval_set = eval_pairs(eval_set)

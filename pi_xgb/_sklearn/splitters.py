@@ -51,9 +51,8 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_splits, shuffle, random_state
-        As for scikit-learn's ``KFold``.
-    stratify
+    n_splits, shuffle, random_state : as for scikit-learn's ``KFold``
+    stratify : bool, default=None
         Whether to keep the share of each class in every fold. The default is True for anything but numbers, and for
         whole numbers if each has on average ``n_splits`` rows or more; set False if these are amounts.
 
@@ -129,7 +128,9 @@ class LabelledGroupKFold(LabelledKFold):
     every training part, except those of the tested groups: their privileged values would be unknown for a new
     patient. Metadata routing requests ``groups``.
 
-    Parameters are those of :class:`LabelledKFold`.
+    Parameters
+    ----------
+    n_splits, shuffle, random_state, stratify : as for :class:`LabelledKFold`
 
     Examples
     --------

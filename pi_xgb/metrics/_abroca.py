@@ -37,12 +37,12 @@ def abroca(
 
     Parameters
     ----------
-    y_true, y_score
+    y_true : array-like
+    y_score : array-like of float
         Labels, 0 or 1, and scores of any scale, higher for label 1: only their order counts. Infinite scores are
         taken, NaN is not.
-    sensitive_features, sample_weight
-        As for :func:`statistical_parity`.
-    undefined
+    sensitive_features, sample_weight : as for :func:`statistical_parity`
+    undefined : {"nan", "skip"}, default="nan"
         What to do with a group that has no positives or no negatives: "nan" makes the result NaN, "skip" leaves
         the group out. Both warn and name the group.
 

@@ -41,12 +41,13 @@ def statistical_parity(
 
     Parameters
     ----------
-    y_true, y_pred
+    y_true, y_pred : array-like
         Labels and decisions, 0 or 1. Labels are not used and may be None; if passed, they are checked.
-    sensitive_features, sample_weight
+    sensitive_features : array-like or DataFrame
+    sample_weight : array-like of float, default=None
         The group of each row, or a DataFrame of several columns, whose intersections are then the groups (missing
         values are a group called "missing"); and its weight.
-    undefined
+    undefined : {"nan", "skip"}, default="nan"
         What to do with a group that lacks the rate (here: has no weight). "nan" makes the result NaN, since the
         largest of undefined values is undefined; "skip" compares the others. Both warn and name the group.
 
@@ -73,7 +74,12 @@ def equal_opportunity(
 
     Use it when those who deserve selection should have the same chance in every group. It equals Fairlearn's
     ``equal_opportunity_difference``, except that a group without positives gives NaN, with a warning, instead of a rate
-    of 0. Takes what :func:`statistical_parity` does, but requires ``y_true``.
+    of 0.
+
+    Parameters
+    ----------
+    y_true, y_pred, sensitive_features, sample_weight, undefined : as for :func:`statistical_parity`
+        ``y_true`` is required.
 
     Examples
     --------
@@ -107,9 +113,9 @@ def equalized_odds(
 
     Parameters
     ----------
-    y_true, y_pred, sensitive_features, sample_weight, undefined
-        As for :func:`statistical_parity`, but ``y_true`` is required.
-    agg
+    y_true, y_pred, sensitive_features, sample_weight, undefined : as for :func:`statistical_parity`
+        But ``y_true`` is required.
+    agg : {"sum", "max"}, default="sum"
         "sum" of the two differences, between 0 and 2, or "max", between 0 and 1.
 
     Examples
@@ -138,9 +144,11 @@ def one_vs_rest(
 
     Parameters
     ----------
-    metric
+    metric : callable
         Any function with the calling convention of this module, Fairlearn's differences among them.
-    y_true, y_pred, sensitive_features, sample_weight, **options
+    y_true, y_pred, sensitive_features : array-like
+    sample_weight : array-like of float, default=None
+    **options
         What ``metric`` takes; scores instead of ``y_pred`` for :func:`abroca`.
 
     Examples

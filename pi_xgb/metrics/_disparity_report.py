@@ -43,16 +43,16 @@ def disparity_report(
 
     Parameters
     ----------
-    y_true, y_score, sensitive_features, threshold, sample_weight
-        As for :func:`group_report`.
-    metrics
+    y_true, y_score, sensitive_features, threshold, sample_weight : as for :func:`group_report`
+    metrics : sequence of str, default=("statistical_parity", "equalized_odds", "equal_opportunity", "abroca")
         Which rows to compute; also available: "predictive_parity", the largest difference in precision.
-    undefined
-        As for :func:`statistical_parity`.
-    n_boot, confidence, random_state
+    undefined : as for :func:`statistical_parity`
+    n_boot : int, default=1000
+    confidence : float, default=0.95
+    random_state : int or numpy.random.Generator, default=0
         Draws at each of the true gaps that the interval tries, 0 for no intervals; the confidence of intervals; a seed
         or a ``numpy.random.Generator``.
-    n_null
+    n_null : int, default=None
         Draws in which groups are treated alike: at least 100, 0 for none, None for 1999 (none where ``n_boot`` is 0). A
         p-value is 1 / (n_null + 1) at least.
 

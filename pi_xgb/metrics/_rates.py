@@ -154,12 +154,12 @@ def selection_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, 
 
     Parameters
     ----------
-    y_true, y_pred
+    y_true, y_pred : array-like
         Labels and decisions, 0 or 1. Labels are not used and may be None; if passed, they are checked.
-    sensitive_features
+    sensitive_features : array-like or DataFrame, default=None
         None for one rate over all rows, a number, as Fairlearn's ``MetricFrame`` calls it. One value per row, or a
         DataFrame of several columns, gives a Series with the rate of each group or intersection.
-    sample_weight
+    sample_weight : array-like of float, default=None
         Weight of each row.
 
     Examples
@@ -180,9 +180,13 @@ def selection_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, 
 def true_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of true positives that are selected; also called recall or sensitivity.
 
-    Takes and returns what :func:`selection_rate` does, but requires ``y_true``. In a group without positives the rate
-    is NaN, with an :class:`UndefinedRateWarning` that names the group. (Fairlearn returns 0 there, the worst possible
-    value.)
+    In a group without positives the rate is NaN, with an :class:`UndefinedRateWarning` that names the group. (Fairlearn
+    returns 0 there, the worst possible value.)
+
+    Parameters
+    ----------
+    y_true, y_pred, sensitive_features, sample_weight : as for :func:`selection_rate`
+        ``y_true`` is required.
 
     Examples
     --------
@@ -200,8 +204,12 @@ recall = true_positive_rate
 def false_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of true negatives that are selected.
 
-    Takes and returns what :func:`selection_rate` does, but requires ``y_true``. In a group without negatives the rate
-    is NaN, with an :class:`UndefinedRateWarning` that names the group.
+    In a group without negatives the rate is NaN, with an :class:`UndefinedRateWarning` that names the group.
+
+    Parameters
+    ----------
+    y_true, y_pred, sensitive_features, sample_weight : as for :func:`selection_rate`
+        ``y_true`` is required.
 
     Examples
     --------
@@ -219,8 +227,12 @@ def false_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = N
 def precision(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of selected rows that are true positives.
 
-    Takes and returns what :func:`selection_rate` does, but requires ``y_true``. In a group without selected rows the
-    precision is NaN, with an :class:`UndefinedRateWarning` that names the group.
+    In a group without selected rows the precision is NaN, with an :class:`UndefinedRateWarning` that names the group.
+
+    Parameters
+    ----------
+    y_true, y_pred, sensitive_features, sample_weight : as for :func:`selection_rate`
+        ``y_true`` is required.
 
     Examples
     --------

@@ -40,24 +40,25 @@ def group_report(
 
     Parameters
     ----------
-    y_true, y_score
+    y_true : array-like
+    y_score : array-like of float
         Labels, 0 or 1, and probabilities of label 1, from rows that the model was not trained on.
-    sensitive_features
+    sensitive_features : array-like or DataFrame
         One value per row, or a DataFrame of several columns: the rows of the report are then the intersections
         that occur. Missing values are a group of their own, called "missing".
-    threshold
+    threshold : float, default=0.5
         Rows with ``y_score > threshold`` are selected, as XGBoost's own classifier does at 0.5. Choose it on
         validation rows (:func:`choose_threshold`), not on the rows reported here.
-    sample_weight
+    sample_weight : array-like of float, default=None
         Weight of each row. Rates are weighted, and the column ``weight`` is added; the counts stay counts.
-    margins
+    margins : bool, default=True
         Whether to add rows for all groups together, called "(all)", and with several columns for each of them
         (and each smaller intersection) alone.
-    n_boot
+    n_boot : int, default=1000
         0 for no intervals. They are computed, not drawn: any other number gives the same ones.
-    confidence
+    confidence : float, default=0.95
         The confidence of the intervals.
-    random_state
+    random_state : int or numpy.random.Generator, default=0
         No effect; it exists because :func:`disparity_report` takes the same keywords.
 
     Returns

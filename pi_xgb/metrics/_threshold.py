@@ -46,21 +46,22 @@ def choose_threshold(
 
     Parameters
     ----------
-    y_true, y_score
+    y_true : array-like
+    y_score : array-like of float
         Labels, 0 or 1, of which every fold needs both, and scores of any scale, higher for label 1.
-    rule
+    rule : str or callable, default="f1"
         The quantity to maximize: "f1", "accuracy", "balanced_accuracy" (equivalent to Youden's J), or a
         function ``rule(tn, fp, fn, tp)`` of four arrays, one entry per threshold, that returns one value each.
         NaN counts as the worst value.
-    grid
+    grid : array-like or "paper", default=None
         The thresholds to try. None tries every cut that the scores allow: half-way between neighbours, and one at each
         end. "paper" is .001 to .999 in steps of .001, which needs probabilities. An array is used unchanged.
-    folds
+    folds : array-like, default=None
         One fold label per row: the rule is evaluated in each fold and averaged, and one threshold is returned
         for all. ``rule="f1", grid="paper"`` with the validation rows of all folds is the procedure of the
         paper on privileged information: with the predictions of plain boosting it gives the thresholds of the
         authors' released models on the sets where those can be rebuilt (heart .481, car .516, spam .438).
-    sample_weight
+    sample_weight : array-like of float, default=None
         Weight of each row.
 
     Examples

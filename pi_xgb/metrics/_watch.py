@@ -44,18 +44,18 @@ def watch(
 
     Parameters
     ----------
-    metric
+    metric : str, callable, list or dict
         A name ("statistical_parity", "equalized_odds", "equal_opportunity", "abroca"), any function with the
         calling convention of this module (Fairlearn's differences, or a ``functools.partial`` with options), a
         list of these, or a dict from the name to show to the metric.
-    sensitive_features
+    sensitive_features : list of (DMatrix, features) or dict, default=None
         A list of pairs ``(dmatrix, features)``, or a dict: one for each of the ``evals``, with the same DMatrix objects
         as in training. ``features`` is what the metrics take; None gives NaN for that set. The metric holds only weak
         references to the matrices. Without it, the groups come from :func:`attach_groups`, which is required for
         ``xgboost.cv`` and for pickled metrics.
-    threshold
+    threshold : float, default=0.5
         Rows with a probability above it are selected. None passes the scores to the metric, as always for "abroca".
-    from_margin
+    from_margin : bool, default=False
         Whether XGBoost passes margins. It does so when ``xgboost.train`` is called with a function as
         ``obj``, such as :class:`pi_xgb.KLObjective`; with a built-in objective, and in :func:`pi_xgb.train`, it
         passes probabilities.
@@ -95,8 +95,14 @@ def attach_groups(dmatrix: xgboost.DMatrix, sensitive_features: Any) -> xgboost.
 
     The number of each row's group is kept in the field ``label_upper_bound``, which only survival objectives use;
     nothing else is touched, and the booster never sees it. :func:`pi_xgb.attach_teacher` writes to that field too, so
-    attach the groups after the teacher. ``sensitive_features`` has one value per row, or is a DataFrame for
-    intersections. Returns ``dmatrix`` itself.
+    attach the groups after the teacher. Returns ``dmatrix`` itself.
+
+    Parameters
+    ----------
+    dmatrix : xgboost.DMatrix
+        The matrix to write to.
+    sensitive_features : array-like or DataFrame
+        One value per row, or a DataFrame for intersections.
 
     Examples
     --------

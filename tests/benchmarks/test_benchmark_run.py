@@ -499,7 +499,7 @@ def test_a_peer_whose_library_is_not_here_says_which_extra_to_install(out, monke
     monkeypatch.setitem(METHODS, "Absent", peers.method("Absent", Absent))
     run_here(out, ["Absent", "NF"], [0])
     note = pd.read_csv(out).query("measure == 'error'").note.item()
-    assert 'pip install "pi-xgb[peers]"' in note
+    assert 'pip install ".[peers]" in a checkout' in note
     assert "no_such_library" in note
     assert len(measured(out, "auc", method="NF")) == 1
     assert "DOES NOT RUN HERE" in listing.method_in_words(METHODS["Absent"])
