@@ -252,7 +252,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for name, draw in DRAW.items():
         # Each function says what to install.
-        with pytest.raises(ImportError, match=r'pip install "pi-xgb\[plot\]"'):
+        with pytest.raises(ImportError, match=r'pip install "\.\[plot\]"'):
             draw(None)
         assert name in plotting.__all__
         # Before it looks at what it was given.

@@ -1158,7 +1158,7 @@ def test_dp_ebm_teaches(dp_ebm, data, dtrain):
 
 def test_without_interpret_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "interpret.privacy", None)
-    with pytest.raises(ImportError, match=r"pi-xgb\[private\]"):
+    with pytest.raises(ImportError, match=r"\.\[private\]"):
         PrivateTeacher(1.0, 1e-6, bounds=BOUNDS, teacher="dp-ebm")
 
 

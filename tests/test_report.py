@@ -931,7 +931,7 @@ def test_bad_paths_are_told_first(data, tmp_path, path, error, message):
 def test_without_matplotlib_pages_have_no_pictures(data, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     options = {"sensitive_features": data["sex"], "n_boot": 0}
-    with pytest.raises(ImportError, match=r'pip install "pi-xgb\[plot\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[plot\]"'):
         report(tmp_path / "r.html", data["models"], data["x"], data["y"], **options)
     assert list(tmp_path.iterdir()) == []
     # Numbers need no matplotlib.

@@ -782,7 +782,7 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.startswith(("pyspark", "pi_xgb.spark", "pi_xgb._spark"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(ImportError, match=r'pip install "pi-xgb\[spark\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[spark\]"'):
         importlib.import_module("pi_xgb.spark")
 
 

@@ -739,7 +739,7 @@ def test_a_missing_library_is_named_with_the_extra(monkeypatch, name, module):
     monkeypatch.setitem(sys.modules, module, None)
     x, y, z, groups = small_set(0, 60)
     assert ".[peers]" in PEERS[name]().missing()
-    with pytest.raises(ImportError, match=r'pip install "pi-xgb\[peers\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[peers\]"'):
         PEERS[name]().fit(x, y, z, groups)
 
 
