@@ -120,7 +120,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
             "where outcome_at has days without times, pass observed_at as days too"
         )
     labelled = seen + span <= now
-    lasting = str(pd.Timedelta(span)).removesuffix(" 00:00:00")  # "6m" is six minutes
+    lasting = f"{pd.Timedelta(span)}".removesuffix(" 00:00:00")  # "6m" are minutes
     if not labelled.any():
         raise ValueError(
             f"as_of must be {_text((seen + span).min(), zone)} or later for one row to have a label, got "
@@ -128,11 +128,11 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
         )
     y = np.where(labelled, came <= seen + span, np.nan)
     if labelled.all():
-        warn_user(f"a horizon of {lasting} has passed in all {len(labelled)} rows by {_text(now, zone)}: all have a label")
+        warn_user(f"{lasting} have passed in all {len(labelled)} rows by {_text(now, zone)}: every row has a label")
     if len(np.unique(y[labelled])) == 1:
         warn_user(
-            f"all {int(labelled.sum())} labels are {y[labelled][0]:g} with a horizon of {lasting}: a model of two classes "
-            "cannot learn from them"
+            f"all {int(labelled.sum())} labels are {y[labelled][0]:g}, with a horizon of {lasting}: a model of two "
+            "classes cannot learn from them"
         )
     return Maturity(labelled, y, ~labelled & (came <= now))  # False for missing dates
 

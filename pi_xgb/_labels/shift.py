@@ -182,7 +182,7 @@ def _features(x: Any, z: Any) -> pd.DataFrame:
         raise ValueError("x must have a column, got none in x and z: pass the features")
     shared = frame.columns[frame.columns.duplicated()]
     if len(shared):
-        raise ValueError(f"x and z must have each column once, got {describe(shared)} twice: rename or drop one of them")
+        raise ValueError(f"x and z must have each column once, got {describe(shared)} twice: rename or drop one")
     return frame
 
 
