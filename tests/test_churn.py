@@ -52,12 +52,14 @@ def test_bad_input_is_refused():
         (([2, 0.1], p), "old.*2"),
         ((p, [0.1, np.nan]), "new.*1 missing"),
         ((p, p, [1, 2]), "y must be truth values.*2"),
-        ((p, p, [1]), "y.*2.*1"),
+        ((p, p, [1]), "y.*2.*1: build both"),
+        ((p, p, [1, np.nan]), "y must have a value.*1 missing.*: leave these rows out"),
         ((p, p, None, 50), "threshold.*50"),
         ((p, p, None, 0.5, ["a"]), "groups.*2.*1"),
         ((p * 2, p * 2, None, 0.5, list("abcd")), "groups makes 4 groups of 4 rows"),
         ((series, series[::-1]), "new and old have the same index in another order"),
         ((series, p, series[::-1]), "y and old have the same index in another order"),
+        ((p, p, series, 0.5, series[::-1]), "groups and y have the same index in another order"),
         ((series, p, None, 0.5, series[::-1]), "groups and old have the same index in another order"),
     ]:
         with pytest.raises(ValueError, match=match):

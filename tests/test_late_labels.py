@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow
 import pytest
 from helpers_cli import QUICK, files, misused, one_thread, refused, works
 from hypothesis import given
@@ -38,7 +40,7 @@ dates = st.integers(0, 300).map(lambda day: datetime.datetime(2024, 1, 1) + date
 rows = st.lists(st.tuples(dates, st.none() | st.integers(0, 200)), min_size=1, max_size=12)
 
 
-@pytest.mark.filterwarnings("ignore:the horizon has passed", "ignore:all .* labels are")
+@pytest.mark.filterwarnings("ignore:.* have passed in all", "ignore:all .* labels are")
 @given(rows, st.integers(1, 120), dates)
 def test_each_row_is_labelled_by_its_own_dates(drawn, days, now):
     seen = [row for row, _ in drawn]
@@ -72,6 +74,23 @@ def test_dates_of_every_kind_are_taken(kind, horizon):
     found = labels.mature(CONTAINERS[kind](SEEN), CONTAINERS[kind](CAME), horizon, as_of)
     assert found.labelled.tolist() == [True, True, True, False]
     assert found.y[:3].tolist() == [1, 0, 1]
+
+
+ARROW = {"polars": polars.from_pandas, "Arrow": pyarrow.Array.from_pandas, "pandas": lambda column: column}
+
+
+@pytest.mark.parametrize("kind", ARROW)
+def test_time_zones_of_columnar_libraries_are_kept(kind):
+    """NumPy drops them; two hours after midnight in Tokyo the day before goes on in UTC."""
+    seen, came = (pd.to_datetime(pd.Series(values)).dt.tz_localize("Asia/Tokyo") for values in (SEEN, CAME))
+    for as_of, labelled in (("2024-05-30T23:00+09:00", 2), ("2024-05-31T00:00+09:00", 3)):
+        found = labels.mature(ARROW[kind](seen), ARROW[kind](came), "30D", as_of)
+        assert found.labelled.sum() == labelled
+    with pytest.raises(ValueError, match=r"as_of has dates without a time zone.*2024-12-31T08:00\+01:00"):
+        labels.mature(ARROW[kind](seen), ARROW[kind](came), "30D", NOW)
+    # A column without any date has no zone either.
+    with pytest.warns(UserWarning, match="all 3 labels are 0"):
+        labels.mature(SEEN, ARROW[kind](came.where(came.isna())), "30D", NOW)
 
 
 def test_instants_are_compared_across_time_zones():
@@ -133,9 +152,11 @@ def test_messages_name_instants_in_utc_where_dates_have_a_zone():
 
 
 def test_results_of_which_nothing_follows_are_warned_of():
-    with pytest.warns(UserWarning, match="all 4 rows"):
+    with pytest.warns(UserWarning, match="5 days have passed in all 4 rows"):
         assert labels.mature(SEEN, CAME, "5D", NOW).labelled.all()
-    with pytest.warns(UserWarning, match="all 2 labels are 0"):
+    with pytest.warns(match="every row has a label"), pytest.warns(match="4 labels are 0 with .* 0 days 00:06:00"):
+        labels.mature(SEEN, CAME, "6m", NOW)  # minutes, not months
+    with pytest.warns(UserWarning, match="all 2 labels are 0 with a horizon of 60 days"):
         assert labels.mature(SEEN, [None, *CAME[1:]], "60D", NOW).y[:2].tolist() == [0, 0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
 from matplotlib.figure import Figure
 from scipy import stats
 from sklearn.metrics import roc_auc_score
@@ -53,10 +54,38 @@ def test_columns_differ_by_the_largest_gap_of_their_distributions(shifted):
     assert table.loc["a", "labelled"] == pytest.approx(x["a"][known].mean())
     assert table.loc["b", "missing_unlabelled"] == pytest.approx(x["b"][~known].isna().mean())
     assert np.isnan(table.loc["kind", "labelled"])
-    # Without a shift one column in twenty differs by more.
-    assert found.by_chance == pytest.approx(
+    assert table.loc["a", "by_chance"] == pytest.approx(
         stats.kstwobign.ppf(0.95) * np.sqrt(1 / known.sum() + 1 / (~known).sum()), rel=2e-3
     )
+    a = table.loc["a"]
+    assert f"(by chance): a {a['difference']:.2f} ({a['by_chance']:.2f}), " in str(found)
+
+
+@pytest.mark.parametrize("n_categories", [3, 40])
+def test_one_column_in_twenty_differs_by_more_than_by_chance(n_categories):
+    rng = np.random.default_rng(0)
+    columns = {i: pd.Categorical(rng.integers(0, n_categories, 200)) for i in range(200)}
+    table = labels.shift(pd.DataFrame(columns), None, rng.random(200) < 0.3).columns
+    assert 0.01 < (table["difference"] > table["by_chance"]).mean() < 0.1
+
+
+def test_an_identifier_is_not_the_most_different_column():
+    x, z = features(400)
+    ids = pd.Series(pd.Categorical(np.arange(400)))
+    found = labels.shift(x.assign(id=ids), z, labelled_by(2 * x["a"])).columns
+    assert found.index[0] == "a"
+    assert found.loc["id", ["difference", "by_chance"]].tolist() == [1, 1]
+
+
+def test_the_table_has_numbers_for_columns_of_any_dtype():
+    x, z = features(400)
+    nullable = pd.Series(np.arange(400) % 3, dtype="Int64").mask(z["c"] > 0)
+    more = {"n": nullable, "none": nullable.mask(nullable.notna()), "arrow": x["b"].astype("double[pyarrow]")}
+    known = labelled_by(x["a"])
+    found = labels.shift(x.assign(**more), z, known).columns
+    assert {dtype.name for dtype in found.dtypes} == {"float64"}
+    assert found.loc["n", "labelled"] == pytest.approx(nullable[known].mean())
+    assert np.isnan(found.loc["none", "labelled"])
 
 
 def test_missing_values_are_a_difference():
@@ -128,7 +157,8 @@ def test_bad_input_is_refused():
         ((x, z, np.ones(60)), ValueError, "labelled.*60 and 0"),
         ((x, z, np.arange(60) < 3), ValueError, "labelled.*5.*3 and 57"),
         ((x, z, np.arange(60)), ValueError, "labelled must be truth values"),
-        ((x, x, known), ValueError, "x and z.*'a', 'b'"),
+        ((x, x, known), ValueError, "x and z.*'a', 'b'.*rename"),
+        ((xgb.DMatrix(x), None, known), ValueError, "x must have rows and columns, got a DMatrix: pass a table"),
         ((x[[]], None, known), ValueError, "x must have a column"),  # XGBoost would end the process
         ((x, z.astype({"kind": object}), known), ValueError, "'kind' of z.*category"),
         ((x.assign(a=pd.Timestamp("2024-01-01")), z, known), ValueError, "'a' of x.*datetime64.*days"),

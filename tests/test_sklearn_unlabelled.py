@@ -20,6 +20,8 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
+    PredefinedSplit,
+    ShuffleSplit,
     StratifiedGroupKFold,
     StratifiedKFold,
     cross_val_score,
@@ -647,6 +649,13 @@ def test_what_goes_by_row_is_in_the_order_of_x(name):
         rows.estimator(crossfit=2).fit(rows.x, **values, privileged=rows.z)
 
 
+def test_columns_beside_an_x_without_an_index_are_in_one_order():
+    rows = Rows()
+    weight = pd.Series(np.ones(N)).sample(frac=1, random_state=0)
+    with pytest.raises(ValueError, match="sample_weight and y have the same index in another order"):
+        rows.estimator().fit(rows.x.to_numpy(), rows.y, sample_weight=weight, privileged=rows.z.to_numpy())
+
+
 @pytest.mark.parametrize("name", ["y of eval_set", "sample_weight_eval_set", "base_margin_eval_set"])
 def test_what_goes_by_row_of_an_evaluation_set_is_in_its_order(name):
     rows = Rows()
@@ -741,9 +750,17 @@ def test_folds_of_scikit_learn_are_refused_where_labels_are_missing(classes, way
         way(model, x, rows.y, cv=3)
     with pytest.raises(RuntimeError, match=r"cv=None.*LabelledKFold\(5\)"):
         way(model, x, rows.y)
+    # Without the error the scores would be NaN.
+    for folds, instead in ((KFold(4), r"LabelledKFold\(4"), (ShuffleSplit(2), r"LabelledKFold\(2")):
+        with pytest.raises(RuntimeError, match=rf"cv=.*pi_xgb.sklearn.{instead}"):
+            way(model, x, rows.y, cv=folds)
+    with pytest.raises(RuntimeError, match=r"cv must be a LabelledGroupKFold.*LabelledGroupKFold\(2"):
+        way(model, x, rows.y, cv=GroupKFold(2))
     # Labels that are all known, and folds of labelled rows, go on as before.
-    way(model, x, rows.full, cv=2)
-    way(model, x, rows.y, cv=LabelledKFold(2))
+    way(model, x, rows.full, cv=KFold(2))
+    pairs = list(LabelledKFold(2).split(x, rows.y))
+    for folds in (LabelledKFold(2), pairs, PredefinedSplit(np.where(rows.labelled, np.arange(N) % 2, -1))):
+        way(model, x, rows.y, cv=folds)
 
 
 def test_folds_that_cannot_be_dealt():

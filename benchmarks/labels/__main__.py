@@ -39,6 +39,7 @@ def of_sets(measure: Callable[[str, int], Iterator[Any]], names: Sequence[str]) 
 
 PARTS: dict[str, Callable[[int], Iterator[dict[str, Any]]]] = {
     "late": made.late,
+    "dated": lambda repeat: public.dated(repeat, public.screened(), public.WINDOW, public.READ_ON),
     "weights": made.weights,
     "retraining": of_sets(public.retraining, list(public.RETRAINED)),
     "retiring": of_sets(public.retiring, public.RETIRED),
@@ -46,6 +47,7 @@ PARTS: dict[str, Callable[[int], Iterator[dict[str, Any]]]] = {
 }
 SMOKE = {
     "late": lambda repeat: made.late(repeat, 300, 300),
+    "dated": lambda repeat: public.dated(repeat, *made.stays(repeat, 300)),
     "weights": lambda repeat: made.weights(repeat, 300, 300),
     "retraining": of_sets(public.retraining, [MADE]),
     "retiring": of_sets(public.retiring, [MADE]),

@@ -67,6 +67,13 @@ def dated(rows: Made, random: np.random.Generator) -> tuple[pd.Series[Any], pd.S
     return observed, (observed + wait).where(rows.y == 1), start + pd.Timedelta(days=DAYS)
 
 
+def stays(repeat: int, n_rows: int) -> tuple[pd.DataFrame, str, pd.Timestamp]:
+    """Features and dates in one table, the horizon, and the day on which it is read."""
+    rows = split(repeat, n_rows, 1)[0]
+    observed, came, now = dated(rows, np.random.default_rng([repeat, 3]))
+    return pd.DataFrame(rows.x).assign(observed=observed, came=came), f"{HORIZON}D", now
+
+
 def late(repeat: int, training: int = TRAINING, test: int = TEST) -> Iterator[Line]:
     """Labels of mature rows, of these and early events, and of all rows that have no event yet as well."""
     rows, test_rows = split(repeat, training, test)

@@ -144,7 +144,7 @@ class KLObjective:
         Parameters
         ----------
         params : dict
-            The params of the training, with their objective.
+            The params of the training, with their objective. A ``base_score`` in them is ignored.
         dtrain : xgboost.DMatrix
             The training rows.
 

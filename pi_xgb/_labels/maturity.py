@@ -108,7 +108,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     if without and any(True in kinds for kinds in zoned.values()):
         raise ValueError(
             f"{without[0]} has dates without a time zone, and other dates have one: give all of them a zone or none, "
-            "as in pandas.to_datetime(column).dt.tz_localize('UTC')"
+            "as in 2024-12-31T08:00+01:00 or pandas.to_datetime(column).dt.tz_localize('UTC')"
         )
     span, now, zone = _span(horizon), _utc(today), "" if without else " UTC"
     earlier = np.flatnonzero(came < seen)
@@ -120,6 +120,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
             "where outcome_at has days without times, pass observed_at as days too"
         )
     labelled = seen + span <= now
+    lasting = f"{pd.Timedelta(span)}".removesuffix(" 00:00:00")  # "6m" are minutes
     if not labelled.any():
         raise ValueError(
             f"as_of must be {_text((seen + span).min(), zone)} or later for one row to have a label, got "
@@ -127,10 +128,11 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
         )
     y = np.where(labelled, came <= seen + span, np.nan)
     if labelled.all():
-        warn_user(f"the horizon has passed in all {len(labelled)} rows by {_text(now, zone)}: every row has a label")
+        warn_user(f"{lasting} have passed in all {len(labelled)} rows by {_text(now, zone)}: every row has a label")
     if len(np.unique(y[labelled])) == 1:
         warn_user(
-            f"all {int(labelled.sum())} labels are {y[labelled][0]:g}: a model of two classes cannot learn from them"
+            f"all {int(labelled.sum())} labels are {y[labelled][0]:g}, with a horizon of {lasting}: a model of two "
+            "classes cannot learn from them"
         )
     return Maturity(labelled, y, ~labelled & (came <= now))  # False for missing dates
 
@@ -138,7 +140,13 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
 def _dates(name: str, values: Any, n_rows: int | None) -> tuple[Days, set[bool]]:
     """Return dates in UTC, and whether they have a time zone."""
     missing: Literal["keep", "refuse"] = "keep" if name == "outcome_at" else "refuse"
-    column = per_row(name, values, n_rows, "values", missing=missing, table="observed_at", hint="leave these rows out")
+    if hasattr(values, "to_pandas"):  # NumPy would drop the time zones of polars and Arrow
+        values = values.to_pandas()
+    zoned = isinstance(getattr(values, "dtype", None), pd.DatetimeTZDtype)
+    dates = pd.DatetimeIndex(values).tz_convert(None) if zoned else values
+    column = per_row(name, dates, n_rows, "values", missing=missing, table="observed_at", hint="leave these rows out")
+    if column.dtype.kind == "M":
+        return column.astype("datetime64[us]"), set() if np.isnat(column).all() else {zoned}
     codes, distinct = pd.factorize(column)  # to parse each date once
     stamps = [_parsed(value) for value in distinct]
     if None in stamps:

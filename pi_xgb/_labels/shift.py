@@ -30,6 +30,7 @@ _ROUNDS = 60
 _FOLDS = 5
 _LARGEST = 10.0
 """The largest weight, as a multiple of the mean; one row in a thousand should not decide."""
+_PERMUTATIONS = 100
 _EDGE = 0.01
 """The share of labelled rows with a smaller propensity than any row inside their range."""
 
@@ -46,9 +47,8 @@ class Shift:
     columns : pandas.DataFrame
         One row per column, the most different first. ``difference`` is the largest difference of the cumulative
         shares (for categories half the sum of the differences of the shares), from 0 to 1, with missing values as
-        a value of their own. Then the means and the shares of missing values on both sides.
-    by_chance : float
-        The ``difference`` that one column in twenty exceeds without a shift.
+        a value of their own. ``by_chance`` is what one column in twenty exceeds without a shift, more for many
+        categories than for few. Then the means and the shares of missing values on both sides.
     outside : float
         The share of unlabelled rows that are less like labelled rows than 99 % of the labelled rows are: 0.01 without a
         shift. Nothing was observed about such rows.
@@ -75,7 +75,6 @@ class Shift:
 
     auc: Interval
     columns: pd.DataFrame
-    by_chance: float
     outside: float
     weights: Values
     effective_rows: float
@@ -83,11 +82,12 @@ class Shift:
     labelled: NDArray[np.bool_] = field(repr=False)
 
     def __str__(self) -> str:
-        first = [f"{name} {value:.2f}" for name, value in self.columns["difference"].head(3).items()]
+        first = self.columns.head(3)
+        differences = zip(first.index, first["difference"], first["by_chance"], strict=True)
         return (
             f"labelled against unlabelled rows: AUC {self.auc.mean:.2f} "
             f"(95 % CI {self.auc.low:.2f} to {self.auc.high:.2f})\n"
-            f"largest differences: {', '.join(first)} (by chance {self.by_chance:.2f})\n"
+            f"largest differences (by chance): {', '.join(f'{name} {d:.2f} ({c:.2f})' for name, d, c in differences)}\n"
             f"{100 * self.outside:.0f} % of the unlabelled rows lie outside the labelled ones (1 % without a shift)\n"
             f"weighted, {int(self.labelled.sum())} labelled rows count as {self.effective_rows:.0f}"
         )
@@ -139,7 +139,7 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     >>> found = labels.shift(data.x, data.z, labelled)
     >>> print(found)  # doctest: +ELLIPSIS
     labelled against unlabelled rows: AUC 0.7... (95 % CI 0.6... to 0.7...)
-    largest differences: z0 0.39, z2 0.38, z1 0.37 (by chance 0.08)
+    largest differences (by chance): z0 0.39 (0.08), z2 0.38 (0.08), z1 0.37 (0.08)
     ... % of the unlabelled rows lie outside the labelled ones (1 % without a shift)
     weighted, 399 labelled rows count as 1...
     >>> dtrain = xgb.DMatrix(data.x, data.y, weight=found.weights)
@@ -162,7 +162,6 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     return Shift(
         auc=found._replace(low=max(found.low, 0.0), high=min(found.high, 1.0)),
         columns=_columns(table, known),
-        by_chance=float(1.36 * np.sqrt(1 / n_known + 1 / n_others)),  # the 5 % point of Kolmogorov and Smirnov
         outside=float((propensity[~known] < np.quantile(propensity[known], _EDGE)).mean()),
         weights=weights,
         effective_rows=float(n_known**2 / (weights[known] ** 2).sum()),
@@ -183,7 +182,7 @@ def _features(x: Any, z: Any) -> pd.DataFrame:
         raise ValueError("x must have a column, got none in x and z: pass the features")
     shared = frame.columns[frame.columns.duplicated()]
     if len(shared):
-        raise ValueError(f"x and z must have each column once, got {describe(shared)} twice: drop one of them")
+        raise ValueError(f"x and z must have each column once, got {describe(shared)} twice: rename or drop one")
     return frame
 
 
@@ -198,16 +197,27 @@ def _weights(propensity: Values, known: NDArray[np.bool_]) -> Values:
 def _columns(table: pd.DataFrame, known: NDArray[np.bool_]) -> pd.DataFrame:
     """Return the difference of each column, with means and shares of missing values on both sides."""
     sides = {"labelled": table[known], "unlabelled": table[~known]}
-    columns = {"difference": pd.Series({name: _difference(column, known) for name, column in table.items()})}
+    gaps = {name: _difference(column, known) for name, column in table.items()}
+    columns = {"difference": pd.Series({name: gap for name, (gap, _) in gaps.items()})}
+    columns["by_chance"] = pd.Series({name: chance for name, (_, chance) in gaps.items()})
     columns |= {side: rows.mean(numeric_only=True).reindex(table.columns) for side, rows in sides.items()}
     columns |= {f"missing_{side}": rows.isna().mean() for side, rows in sides.items()}
-    return pd.DataFrame(columns).sort_values("difference", ascending=False, kind="stable")
+    found = pd.DataFrame(columns).astype("Float64").astype(float)  # whatever the dtypes of the columns
+    return found.loc[(found["by_chance"] - found["difference"]).sort_values(kind="stable").index]
 
 
-def _difference(column: pd.Series[Any], known: NDArray[np.bool_]) -> float:
+def _difference(column: pd.Series[Any], known: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the difference of a column, and the one that is exceeded once in twenty times without a shift."""
     codes = pd.factorize(column, sort=True)[0] + 1  # 0 is missing
-    shares = [np.bincount(codes[rows], minlength=codes.max() + 1) / rows.sum() for rows in (known, ~known)]
-    gaps = shares[0] - shares[1]
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return float(np.abs(gaps).sum() / 2)
-    return float(np.abs(np.cumsum(gaps)).max())
+        random = np.random.default_rng(0)
+        chances = [np.abs(_gaps(codes, random.permutation(known))).sum() / 2 for _ in range(_PERMUTATIONS)]
+        return float(np.abs(_gaps(codes, known)).sum() / 2), float(np.quantile(chances, 0.95))
+    by_chance = 1.36 * np.sqrt(1 / known.sum() + 1 / (~known).sum())  # the 5 % point of Kolmogorov and Smirnov
+    return float(np.abs(np.cumsum(_gaps(codes, known))).max()), float(by_chance)
+
+
+def _gaps(codes: NDArray[np.int64], known: NDArray[np.bool_]) -> Values:
+    """Return the difference of the share of each value."""
+    shares = [np.bincount(codes[rows], minlength=codes.max() + 1) / rows.sum() for rows in (known, ~known)]
+    return np.asarray(shares[0] - shares[1])

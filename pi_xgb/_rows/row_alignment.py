@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -40,9 +41,9 @@ def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
 
 
 def check_orders(X: Any, X_name: str, values: dict[str, Any]) -> None:
-    """Check the order of several columns, each under its name."""
-    for name, column in values.items():
-        check_same_order(X, column, X_name, name)
+    """Check the order of several columns, each under its name; X may be without an index."""
+    for (first_name, first), (name, column) in itertools.combinations({X_name: X, **values}.items(), 2):
+        check_same_order(first, column, first_name, name)
 
 
 def check_eval_orders(eval_set: Any, values: dict[str, Any]) -> None:

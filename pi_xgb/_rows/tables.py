@@ -17,6 +17,7 @@ def as_table(data: Any, name: str) -> Any:
         data = data.collect()
     if hasattr(data, "tocsr"):
         return data.tocsr()
+    kind = type(data).__name__
     if not hasattr(data, "shape"):
         try:
             data = np.asarray(data)
@@ -25,7 +26,8 @@ def as_table(data: Any, name: str) -> Any:
     if len(data.shape) == 1:
         return data.to_frame() if hasattr(data, "to_frame") else data.reshape(-1, 1)
     if len(data.shape) != 2:
-        raise ValueError(f"{name} must have rows and columns, got an array of shape {tuple(data.shape)}")
+        got = f"an array of shape {data.shape}" if len(data.shape) else f"a {kind}: pass a table or an array"
+        raise ValueError(f"{name} must have rows and columns, got {got}")
     return data
 
 

@@ -33,10 +33,13 @@ def check_folds_of_caller() -> None:
             names = frame.f_locals
             cv, y = names.get("cv", getattr(names.get("self"), "cv", "no folds")), names.get("y")
             n_missing = 0 if y is None else int(np.sum(pd.isna(on_host(y))))
-            if n_missing and (cv is None or isinstance(cv, int)):
+            # Other splitters, such as pairs of rows and PredefinedSplit, may test labelled rows only.
+            theirs = type(cv).__module__.startswith("sklearn.") and hasattr(cv, "n_splits")
+            if n_missing and (cv is None or isinstance(cv, int) or theirs):
+                kind = "LabelledGroupKFold" if "Group" in type(cv).__name__ else "LabelledKFold"
                 raise RuntimeError(
-                    f"cv must be a LabelledKFold where labels are missing, got cv={cv} and {n_missing} missing labels "
-                    f"in y: pass cv=pi_xgb.sklearn.LabelledKFold({cv or 5}), which tests labelled rows only"
+                    f"cv must be a {kind} where labels are missing, got cv={cv} and {n_missing} missing labels in y: "
+                    f"pass cv=pi_xgb.sklearn.{kind}({getattr(cv, 'n_splits', cv) or 5}), which tests labelled rows only"
                 )
         frame = frame.f_back  # type: ignore[assignment]
 
@@ -47,7 +50,8 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
     For ``cv=`` of ``cross_val_score``, ``GridSearchCV`` and the like, with :class:`PrivilegedXGBClassifier` or
     :class:`PrivilegedXGBRegressor`. Where all rows have a label the folds are those of scikit-learn's
     ``StratifiedKFold`` or ``KFold``. Training parts lack labels and cannot be scored (``return_train_score``).
-    scikit-learn's calibration and stacking reject a missing y.
+    scikit-learn's calibration, stacking and halving searches reject a missing y; ``cross_val_predict`` requires that
+    every row is tested.
 
     Parameters
     ----------

@@ -1,5 +1,8 @@
 """Late labels and what comes with them: the settings, the parts of a set, the run that goes on, and the page."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +12,13 @@ pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 
 from benchmarks.labels import __main__ as labels
 from benchmarks.labels import made, public
+from benchmarks.labels.__main__ import PAGE
 from benchmarks.unlabelled import splits
 from benchmarks.unlabelled.breach import made as made_rows
+from pi_xgb.labels import mature
+
+RAW_FOLDER = Path(os.environ.get("PI_XGB_DATA") or Path(__file__).parents[3] / "shared" / "data")
+needs_raw_files = pytest.mark.skipif(not RAW_FOLDER.is_dir(), reason="needs the raw data files, see PI_XGB_DATA")
 
 
 def test_dates_show_events_within_the_horizon():
@@ -39,6 +47,26 @@ def test_the_parts_of_a_set_share_no_row(in_time):
     rows = np.concatenate([old, new, test])
     assert sorted(rows) == list(range(dataset.y.size))
     assert (old.max() < new.min() and new.max() < test.min()) == in_time
+
+
+@pytest.mark.parametrize("guide", ["late_labels", "retraining", "retiring", "labelling_functions"])
+def test_guides_quote_the_tables(guide):
+    """Each number of a guide's table stands in one line of the page, with the others of its line."""
+    page = PAGE.read_text(encoding="utf-8").splitlines()
+    text = (PAGE.parents[1] / "docs" / f"{guide}.md").read_text(encoding="utf-8")
+    lines = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|") and " to " in line]
+    assert len(lines) >= 2
+    for cells in lines:
+        assert any(all(cell.replace("`", "") in line for cell in cells) for line in page), cells
+
+
+@needs_raw_files
+def test_the_window_of_some_people_of_compas_is_not_over(monkeypatch):
+    monkeypatch.setenv("PI_XGB_DATA", str(RAW_FOLDER))
+    people = public.screened()
+    found = mature(people["observed"], people["came"], public.WINDOW, public.READ_ON)
+    assert (len(people), int((~found.labelled).sum())) == (public.PEOPLE, public.EARLY)
+    assert (found.set_aside == ~found.labelled).all()
 
 
 @pytest.mark.slow
