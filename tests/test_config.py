@@ -214,6 +214,11 @@ def test_a_teacher_remembers_its_labelled_rows():
             pi_xgb.train(PARAMS, dtrain(), 2, teacher=teacher, labelled=labelled)
         with pytest.raises(ValueError, match="labelled must be that of the teacher"):
             pi_xgb.KLObjective(teacher, labelled=labelled)
+    whole = pi_xgb.fit_teacher(PARAMS, privileged(), 3)  # which has learned from the labels that are said to be unknown
+    with pytest.raises(ValueError, match=f"has {N} labelled rows of {N}, got another one"):
+        pi_xgb.train(PARAMS, dtrain(), 2, teacher=whole, labelled=SOME)
+    part = teacher.shard(np.flatnonzero(SOME))  # on a worker whose rows all have a label
+    assert pi_xgb.train(PARAMS, dtrain().slice(np.flatnonzero(SOME)), 2, teacher=part).num_boosted_rounds() == 2
 
 
 def test_all_matrices_of_the_teachers_are_held():

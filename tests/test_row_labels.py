@@ -215,7 +215,7 @@ def test_other_texts_and_objects_are_not(recwarn):
         ([-1.0, 2.0, 1.0, 0.0] * 9, "-1 beside 3 others"),
         ([-1, 1] * 9, None),
         ([-2, -1, 0] * 9, None),
-        (["-1", "0", "1"] * 9, None),
+        (["-1", "b", "a"] * 9, "-1 beside 2 others.*'-1', None"),
         ([0, 1] * 4 + [None], "4 labelled rows of the class 0"),
         (["b"] * 5 + ["a"] * 4 + [None], "4 labelled rows of the class 'a'"),
         ([0, 1] * 5 + [None], None),

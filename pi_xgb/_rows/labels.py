@@ -147,19 +147,21 @@ def _warn_of_empty_words(distinct: Array, name: str) -> None:
 
 
 def warn_of_odd_classes(target: Target, name: str = "y") -> None:
-    """Warn of a class -1 beside others, and of classes with hardly a labelled row."""
-    classes = np.asarray(target.classes)
-    if len(classes) > 2 and _is_number(classes) and classes[0] == -1:
+    """Warn of a class -1 beside others (or -1 and two other numbers), and of classes with hardly a labelled row."""
+    known = target.values if target.labelled is None else target.values[target.labelled]
+    classes = (np.unique(known) if target.classes is None else np.asarray(target.classes)).tolist()
+    condition = "y == -1, np.nan" if classes[0] == -1 else "y == '-1', None" if "-1" in classes else ""
+    if condition and len(classes) > 2 and (target.classes is not None or len(classes) == 3):
         warn_user(
             f"{name} has the class -1 beside {len(classes) - 1} others; where it means that there is no label, as in "
-            "scikit-learn, it must be missing: np.where(y == -1, np.nan, y), or an empty field in a file"
+            f"scikit-learn, it must be missing: np.where({condition}, y), or an empty field in a file"
         )
-    if target.labelled is None:
+    if target.labelled is None or target.classes is None:
         return
-    counts = np.bincount(target.values[target.labelled].astype(np.intp))
+    counts = np.bincount(known.astype(np.intp))
     if counts.min() < _FEW:
         warn_user(
-            f"{name} has {counts.min()} labelled rows of the class {classes.tolist()[counts.argmin()]!r}, of which a "
+            f"{name} has {counts.min()} labelled rows of the class {classes[counts.argmin()]!r}, of which a "
             f"teacher learns little: label {_FEW} or more of each class, or merge it with another"
         )
 
