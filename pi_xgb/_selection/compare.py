@@ -193,7 +193,7 @@ crossfit_groups, constraints, metric, custom_metric, maximize, standard_errors
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
     """Return the labels, and the fields of a matrix that hold them."""
     if objective not in LOSSES or LOSSES[objective].label_fields == ("label",):
-        target = read_target(y, objective, missing="unlabelled")
+        target = read_target(y, objective)
         if objective is None or target.classes is not None:
             warn_of_odd_classes(target)
         return target, {"label": target.values}
