@@ -319,9 +319,9 @@ def test_a_grid_weighs_teachers_that_have_no_weights_of_their_own():
     assert listed.weighing(3.0) is listed
 
 
-def test_rows_with_neither_label_nor_teacher_take_no_part():
+def test_rows_with_neither_label_nor_teacher_have_no_weight():
     counts = (np.arange(N) % 2).astype(float)
-    with pytest.warns(UserWarning, match="have neither a label nor a teacher"):
+    with pytest.warns(UserWarning, match="have neither a label nor a teacher.*their features count.* Leave these rows"):
         booster = pi_xgb.train(PARAMS, dtrain(), 2, teacher=Q, labelled=SOME, teacher_weight=counts)
     idle = read(teacher=Q, labelled=SOME, teacher_weight=counts).idle_rows(N)
     np.testing.assert_array_equal(idle, ~SOME & (counts == 0))
