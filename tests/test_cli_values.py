@@ -108,6 +108,29 @@ def test_more_than_twenty_different_numbers_and_nine_of_ten_values(texts, number
     assert learned_features(frame, "f", dates="refuse", categories=["c"])["c"].notna().all()
 
 
+@pytest.mark.parametrize(
+    ("numbers", "strays", "message"),
+    [
+        (["1", "2"] * 10, ["x"], "'x' in line 22 among 2 different"),
+        (["1", "2"] * 50, ["5%"], "'5%' in line 102 among 3 different"),
+        (["1", "2"] * 99, ["x", "x"], "'x' in line 200 among 2 different"),
+        (["1", "2"] * 98, ["x", "y"], None),
+        (["1", "2"] * 9, ["x"], None),
+        (["1"] * 99, ["x"], None),
+        (["1", "2"] * 50, [], None),
+        (["5%", "7%"] * 50, [], None),
+    ],
+)
+def test_one_text_or_one_row_of_a_hundred_among_few_numbers_too(numbers, strays, message):
+    values = [*numbers, *strays]
+    frame = pd.DataFrame({"c": [*values, *MARKS, None]})
+    if message:
+        with pytest.raises(ValueError, match=f"'c' of f has {message}"):
+            learned_features(frame, "f", dates="refuse", categories=[])
+    else:
+        assert learned_features(frame, "f", dates="refuse", categories=[])["c"].dtype == "category"
+
+
 def test_a_text_among_amounts_makes_no_classes_of_them(files, capsys):
     drop = ["--drop", "sex,w,y,ill,z0,z1", *QUICK, "--out", "new.ubj"]
     train = ["train", "strays.csv", "--label", "q", *drop, "--force"]

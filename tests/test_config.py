@@ -214,6 +214,11 @@ def test_a_teacher_remembers_its_labelled_rows():
             pi_xgb.train(PARAMS, dtrain(), 2, teacher=teacher, labelled=labelled)
         with pytest.raises(ValueError, match="labelled must be that of the teacher"):
             pi_xgb.KLObjective(teacher, labelled=labelled)
+    whole = pi_xgb.fit_teacher(PARAMS, privileged(), 3)  # which has learned from the labels that are said to be unknown
+    with pytest.raises(ValueError, match=f"has {N} labelled rows of {N}, got another one"):
+        pi_xgb.train(PARAMS, dtrain(), 2, teacher=whole, labelled=SOME)
+    part = teacher.shard(np.flatnonzero(SOME))  # on a worker whose rows all have a label
+    assert pi_xgb.train(PARAMS, dtrain().slice(np.flatnonzero(SOME)), 2, teacher=part).num_boosted_rounds() == 2
 
 
 def test_all_matrices_of_the_teachers_are_held():
@@ -314,9 +319,9 @@ def test_a_grid_weighs_teachers_that_have_no_weights_of_their_own():
     assert listed.weighing(3.0) is listed
 
 
-def test_rows_with_neither_label_nor_teacher_take_no_part():
+def test_rows_with_neither_label_nor_teacher_have_no_weight():
     counts = (np.arange(N) % 2).astype(float)
-    with pytest.warns(UserWarning, match="have neither a label nor a teacher"):
+    with pytest.warns(UserWarning, match="have neither a label nor a teacher.*their features count.* Leave these rows"):
         booster = pi_xgb.train(PARAMS, dtrain(), 2, teacher=Q, labelled=SOME, teacher_weight=counts)
     idle = read(teacher=Q, labelled=SOME, teacher_weight=counts).idle_rows(N)
     np.testing.assert_array_equal(idle, ~SOME & (counts == 0))

@@ -251,6 +251,11 @@ def test_the_most_frequent_levels_have_coefficients(monkeypatch):
     ]
 
 
+def test_256_levels_of_a_category_have_coefficients():
+    codes = np.arange(300, dtype=np.float32)[:, None]
+    assert design.Encoding(codes, np.array([True]), np.ones(300)).design(codes).indicators.shape == (300, 256)
+
+
 @each_loss
 def test_columns_that_say_nothing_change_nothing(name):
     x = rows()

@@ -253,6 +253,17 @@ def test_a_row_without_a_label_is_in_no_table_and_has_the_whole_epsilon(data):
     )
 
 
+def test_a_private_teacher_remembers_its_labelled_rows(data, dtrain):
+    labelled = np.arange(400) < 200
+    teacher = fitted(data, seed=0, labelled=labelled)
+    assert pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, labelled=labelled).num_boosted_rounds() == 2
+    part = teacher.shard(np.arange(190, 210))
+    assert part.labelled.tolist() == labelled[190:210].tolist()
+    for other, mask in ((teacher, None), (teacher, ~labelled), (fitted(data, seed=0), labelled)):
+        with pytest.raises(ValueError, match="labelled must be that of the teacher"):
+            pi_xgb.train(PARAMS, dtrain, 2, teacher=other, labelled=mask)
+
+
 @pytest.mark.parametrize("clip", [0.0, 0.2])
 def test_predictions_lie_within_the_models_range_for_any_row(data, clip, monkeypatch):
     seen = []
@@ -303,7 +314,7 @@ def test_edges_are_those_that_were_declared_and_not_those_of_the_data(data, no_n
 def test_nothing_of_z_is_kept(data):
     teacher = fitted(data)
     arrays = {name for name, value in vars(teacher).items() if isinstance(value, (np.ndarray, pd.DataFrame))}
-    assert arrays == {"_q", "_noise_variance"}
+    assert arrays == {"_q", "_noise_variance", "labelled"}
     assert data.z.to_numpy()[5].tobytes() not in pickle.dumps(teacher)
 
 
@@ -596,8 +607,9 @@ def test_no_epsilon_is_recorded_where_z_has_another_path(data, dtrain):
 
 @pytest.mark.parametrize("options", [{}, {"kl_weight": 0}, {"kl_weight": 0, "labelled": np.arange(400) < 300}])
 def test_rounds_without_a_teacher_keep_the_record_unless_a_base_margin_may_hold_z(data, dtrain, options):
-    teacher = fitted(data)
-    private = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher)
+    labelled = options.get("labelled")
+    teacher = fitted(data, labelled=labelled)
+    private = pi_xgb.train(PARAMS, dtrain, 2, teacher=teacher, labelled=labelled)
     keywords = {**options, **({"teacher": teacher} if options else {})}
     assert recorded(pi_xgb.train(PARAMS, dtrain, 2, xgb_model=private, **keywords)) == ("1.0", "1e-06")
     with_margin = xgb.DMatrix(data.x, data.y, base_margin=data.z["z0"])

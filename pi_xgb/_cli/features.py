@@ -20,6 +20,8 @@ _FEW_NUMBERS = 20
 _MOST = 0.9
 """The share of numbers among the distinct values of a column above which it counts as a column of numbers. Values count
 once, since a mark for a missing value may be in many rows."""
+_STRAYS = 0.01
+"""The share of rows, or one row, up to which texts among numbers count as strays."""
 
 
 def learned_features(frame: pd.DataFrame, file: str, *, dates: str, categories: Collection[str]) -> pd.DataFrame:
@@ -79,19 +81,24 @@ def known_features(
 
 
 def check_no_numbers(values: Sequence[str], column: pd.Series[Any], file: str) -> None:
-    """Raise if the distinct ``values`` of a text column are mostly numbers."""
-    if len(values) <= _FEW_NUMBERS:
-        return
+    """Raise if the distinct ``values`` of a text column are mostly numbers, or the other texts are in few rows."""
     # 5% and 1,5 count as numbers, too.
-    numbers = [text.rstrip("% ").replace(",", ".") for text in values]
-    n_numbers = pd.to_numeric(pd.Series(numbers, dtype=object), errors="coerce").notna().sum()
-    if n_numbers > max(_FEW_NUMBERS, _MOST * len(values)):
+    n_numbers = int(_are_numbers([text.rstrip("% ").replace(",", ".") for text in values]).sum())
+    others = np.asarray(values, object)[~_are_numbers(values)]
+    n_strays, n_rows = column.isin(others).sum(), column.isin(values).sum()
+    has_strays = n_numbers > 1 and n_rows > _FEW_NUMBERS and 0 < n_strays <= max(1, _STRAYS * n_rows)
+    if has_strays or n_numbers > max(_FEW_NUMBERS, _MOST * len(values)):
         text = first_text(column.mask(column.isin(MARKS)), file)
         raise ValueError(
             f"the column {column.name!r} of {file} has {text} among {n_numbers} different numbers: write numbers with "
             f"a point and without %. If it means a missing value, add --missing {text.partition(' in ')[0]}; if all "
             f"values are names, add --categories {column.name}"
         )
+
+
+def _are_numbers(texts: Sequence[str]) -> Any:
+    """Return which texts are numbers."""
+    return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").notna().to_numpy()
 
 
 def _finite(frame: pd.DataFrame, file: str) -> pd.DataFrame:

@@ -28,9 +28,7 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str) -> 
     if columns.shape[1] == 2:
         return _training_times(columns, str(objective), file)
     column = columns.iloc[:, 0]
-    target = read_target(
-        column, objective, whole_numbers="error", missing="unlabelled", name=_named(column, file), option="--objective "
-    )
+    target = read_target(column, objective, whole_numbers="error", name=_named(column, file), option="--objective ")
     classes = target.classes
     if classes is not None:
         warn_of_odd_classes(target, _named(column, file))

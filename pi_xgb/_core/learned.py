@@ -120,7 +120,7 @@ class TrainableTeacher(Teacher):
             mean_loss(loss, mean[known], label[known], weight),
             Columns(self.features, are_read_by_xgboost=self.kind in ("boosted", "forest")),
         )
-        teacher.labelled = self._labelled
+        teacher.labelled = self._known if teacher._learned_here else self._labelled
         return teacher
 
     @property

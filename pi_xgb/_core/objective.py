@@ -269,9 +269,10 @@ class CallersLoss(_CallerState):
 def _check_agree(named: str | None, objective: str) -> None:
     if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
         raise ValueError(
-            f"KLObjective has objective={named!r}, but the Booster trains {objective!r}: set "
-            f"params['objective'] = {named!r} (XGBoost's default is reg:squarederror; under a function XGBClassifier "
-            "trains its classes, XGBRegressor reg:squarederror), or leave objective out of KLObjective"
+            f"KLObjective has objective={named!r}, but the Booster trains {objective!r}: set params['objective'] = "
+            f"{named!r}, or leave objective out of KLObjective. With a function as objective XGBRegressor trains "
+            "reg:squarederror and XGBClassifier its classes; for others pass objective= and teacher= to "
+            "PrivilegedXGBRegressor"
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xgboost
 
-from .._arrays import Array
+from .._arrays import Array, read_only
 from .._rows.checks import check_choice, check_no_mask
 from .._rows.supervision import read_teacher_weight
 from .._xgb.collective import on_any_worker
@@ -194,7 +194,7 @@ class FixedTeacher(Teacher):
     is_adaptive = False
     kind = "array"
     labelled: Array | None = None
-    """Which rows had a label when q was computed; None where all had, or where this is unknown."""
+    """Which rows had a label when q was learned from labels; None where it is unknown."""
 
     def __init__(self, q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None) -> None:
         self._q, self._within = check_q(q, within, name=name, needed=needed), within
@@ -211,7 +211,8 @@ class FixedTeacher(Teacher):
     @property
     def values(self) -> np.ndarray[Any, Any]:
         """The q of every training row, read-only."""
-        return read_only(self._q)
+        values: np.ndarray[Any, Any] = read_only(self._q)
+        return values
 
     def check(self, n_rows: int) -> None:
         if len(self._q) != n_rows:
@@ -229,13 +230,6 @@ class FixedTeacher(Teacher):
         part.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         part.labelled = None if self.labelled is None else self.labelled[rows]
         return part
-
-
-def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return a read-only view of the values."""
-    view: np.ndarray[Any, Any] = values.view()
-    view.flags.writeable = False
-    return view
 
 
 class ModelTeacher(FixedTeacher):
@@ -379,7 +373,7 @@ def check_same_labelled(teachers: Sequence[WeightedTeacher], labelled: Array | N
     """Raise unless ``labelled`` is that with which the teacher was trained."""
     for weighted in teachers:
         known = getattr(weighted.teacher, "labelled", None)
-        if known is not None and (labelled is None or not np.array_equal(labelled, known)):
+        if known is not None and not np.array_equal(known, np.ones_like(known) if labelled is None else labelled):
             given = "none" if labelled is None else "another one"
             raise ValueError(
                 f"labelled must be that of the teacher, which has {int(known.sum())} labelled rows of {len(known)}, "

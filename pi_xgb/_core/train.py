@@ -115,7 +115,8 @@ def train(
         known. The assumption: which labels are missing depends on the features alone, not on the outcome itself.
     teacher_weight : array-like of float, default=None
         One number of at least 0 per row: how much the teacher counts there, relative to ``kl_weight``. By default 1,
-        and 0 for rows of ``privileged`` without any value. A row with neither label nor teacher takes no part.
+        and 0 for rows of ``privileged`` without any value. A row with neither label nor teacher has no weight, but its
+        features still place splits: leave it out.
     crossfit_groups : array-like, default=None
         One value per row; with ``crossfit`` rows of the same value, such as the visits of one patient, stay in one
         fold: otherwise the teacher would recognise the patient.

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array
+from .._arrays import Array, read_only
 from .._core.joint import JointTeacher
 from .._core.learned import TrainableTeacher
 from .._core.learners.learned_teacher import LearnedTeacher
 from .._core.losses import NUMBERS
-from .._core.teachers import FixedTeacher, Teacher, read_only
+from .._core.teachers import FixedTeacher, Teacher
 from .._rows.checks import check_choice, check_whole
 from .._rows.names import plain
 from .._rows.per_row import check_count, per_row
@@ -198,6 +198,7 @@ class PrivateTeacher(FixedTeacher):
             # This object is pickled: a user's model may store z, and the source of noise has a state.
             self._teacher = self._domain = self._source = None
         super().__init__(released, NUMBERS)
+        self.labelled = known
         self.spent = None if self._seed is not None else self.budget.total
         return self
 
@@ -237,7 +238,8 @@ class PrivateTeacher(FixedTeacher):
     @property
     def noise_variance(self) -> np.ndarray[Any, Any]:
         """The largest variance of the noise of each row."""
-        return read_only(self._noise_variance)
+        variance: np.ndarray[Any, Any] = read_only(self._noise_variance)
+        return variance
 
     def has_any_column(self, names: Sequence[str] | None) -> bool:
         """Whether any of these is the name of a privileged column."""
@@ -272,6 +274,7 @@ class PrivateTeacher(FixedTeacher):
         part = copy.copy(self)
         part._q, part._noise_variance = self._q[rows], self._noise_variance[rows]
         part.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
+        part.labelled = None if self.labelled is None else self.labelled[rows]
         return part
 
     def __getattr__(self, name: str) -> Any:

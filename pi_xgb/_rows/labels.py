@@ -22,7 +22,6 @@ _FEW = 5
 """Labelled rows of a class; with fewer not every fold of a cross-fitted teacher has one."""
 
 _TO_NUMBERS = "encode or scale them, or train with an objective of classes"
-_LEAVE_OUT = "leave out rows without a label"
 
 
 @dataclass(frozen=True)
@@ -52,15 +51,15 @@ def read_target(
     *,
     classes: bool = False,
     whole_numbers: str = "numbers",
-    missing: Literal["error", "unlabelled"] = "error",
     name: str = "y",
     option: str = "objective ",
 ) -> Target:
     """Return the labels of training rows from any container.
 
-    Without an ``objective`` the labels decide: two values mean ``binary:logistic``; several of text, truth values or
-    categories ``multi:softprob``; numbers ``reg:squarederror``. For ``binary:logistic``, numbers in [0, 1] are
-    probabilities, and any other two values are classes in their order.
+    Rows without a label (NaN, None, NaT, NA) are marked in :attr:`Target.labelled`. Without an ``objective`` the
+    labels decide: two values mean ``binary:logistic``; several of text, truth values or categories
+    ``multi:softprob``; numbers ``reg:squarederror``. For ``binary:logistic``, numbers in [0, 1] are probabilities, and
+    any other two values are classes in their order.
 
     Parameters
     ----------
@@ -68,12 +67,10 @@ def read_target(
         Whether y holds classes for any objective.
     whole_numbers
         How several whole numbers are read without an objective: "numbers", or "error", since they may be classes.
-    missing
-        "error", or "unlabelled": rows without a label (NaN, None, NaT, NA) are marked in :attr:`Target.labelled`.
     name, option
         For messages: the name of y, and the option that sets an objective.
     """
-    column = per_row(name, y, kind="values", missing="refuse" if missing == "error" else "keep", hint=_LEAVE_OUT)
+    column = per_row(name, y, kind="values", missing="keep")
     labelled = ~np.asarray(pd.isna(column))
     if not labelled.any():
         raise no_labelled_row(name)
@@ -101,7 +98,7 @@ def encode_labels(y: Any, classes: Array | None, *, name: str = "y", like: str =
     """Return the labels of other rows, numbered as those of the training, which messages call ``like``."""
     if classes is None:
         return numbers_of(y, name)
-    column = unboxed(per_row(name, y, kind="values", hint=_LEAVE_OUT))
+    column = unboxed(per_row(name, y, kind="values", hint="leave out rows without a label"))
     codes = np.asarray(pd.Index(classes).get_indexer(pd.Index(column)))
     unknown = pd.unique(column[codes < 0]).tolist()
     if unknown:
@@ -117,20 +114,20 @@ def numbers_of(y: Any, name: str = "y", missing: Literal["refuse", "keep"] = "re
     return per_row(name, y, within=FINITE_IN_SINGLE, missing=missing, several=True, dtype=np.float32, hint=_TO_NUMBERS)
 
 
-def read_targets(y: Any, name: str = "y") -> tuple[Array, Array]:
+def read_targets(y: Any) -> tuple[Array, Array]:
     """Return several numbers per row, 0 in rows without any, and which rows have them."""
-    values = numbers_of(y, name, missing="keep")
+    values = numbers_of(y, missing="keep")
     gaps = np.isnan(values)
     labelled = ~gaps.all(axis=1)
     partial = np.flatnonzero(gaps.any(axis=1) & labelled)
     if partial.size:
         raise ValueError(
-            f"{name} must have all {values.shape[1]} labels of a row or none, got some of them in {len(partial)} of "
+            f"y must have all {values.shape[1]} labels of a row or none, got some of them in {len(partial)} of "
             f"{len(values)} rows, first in row {partial[0]}: leave such rows out, or make all their labels missing, so "
             "that only the teacher supervises them"
         )
     if not labelled.any():
-        raise no_labelled_row(name)
+        raise no_labelled_row("y")
     values[gaps] = 0
     return values, labelled
 
@@ -147,19 +144,21 @@ def _warn_of_empty_words(distinct: Array, name: str) -> None:
 
 
 def warn_of_odd_classes(target: Target, name: str = "y") -> None:
-    """Warn of a class -1 beside others, and of classes with hardly a labelled row."""
-    classes = np.asarray(target.classes)
-    if len(classes) > 2 and _is_number(classes) and classes[0] == -1:
+    """Warn of a class -1 beside others (or -1 and two other numbers), and of classes with hardly a labelled row."""
+    known = target.values if target.labelled is None else target.values[target.labelled]
+    classes = (np.unique(known) if target.classes is None else np.asarray(target.classes)).tolist()
+    condition = "y == -1, np.nan" if classes[0] == -1 else "y == '-1', None" if "-1" in classes else ""
+    if condition and len(classes) > 2 and (target.classes is not None or len(classes) == 3):
         warn_user(
             f"{name} has the class -1 beside {len(classes) - 1} others; where it means that there is no label, as in "
-            "scikit-learn, it must be missing: np.where(y == -1, np.nan, y), or an empty field in a file"
+            f"scikit-learn, it must be missing: np.where({condition}, y), or an empty field in a file"
         )
-    if target.labelled is None:
+    if target.labelled is None or target.classes is None:
         return
-    counts = np.bincount(target.values[target.labelled].astype(np.intp))
+    counts = np.bincount(known.astype(np.intp))
     if counts.min() < _FEW:
         warn_user(
-            f"{name} has {counts.min()} labelled rows of the class {classes.tolist()[counts.argmin()]!r}, of which a "
+            f"{name} has {counts.min()} labelled rows of the class {classes[counts.argmin()]!r}, of which a "
             f"teacher learns little: label {_FEW} or more of each class, or merge it with another"
         )
 

@@ -10,17 +10,19 @@ import numpy as np
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
+_SHOWN = 8
+
 
 def printable(text: str) -> str:
     """Return text for a page, a picture or a file: control characters and lone surrogates are replaced by a mark."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
-def describe(names: Iterable[Hashable], most: int = 8) -> str:
+def describe(names: Iterable[Hashable]) -> str:
     """Return the first names for a message, and the number of the others."""
     listed = list(names)
-    shown = ", ".join(repr(plain(name)) for name in listed[:most])
-    return shown + (f" and {len(listed) - most} more" if len(listed) > most else "")
+    shown = ", ".join(repr(plain(name)) for name in listed[:_SHOWN])
+    return shown + (f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else "")
 
 
 def plain(name: Any) -> Any:

@@ -24,11 +24,11 @@ def no_labelled_row(name: str) -> ValueError:
 
 
 def warn_of_idle_rows(idle: Array) -> None:
-    """Warn of rows with neither a label nor a teacher, which take no part in the training."""
+    """Warn of rows with neither a label nor a teacher, whose features place cuts all the same."""
     if idle.any():
         warn_user(
-            f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher with a weight above 0: they are "
-            "ignored"
+            f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher with a weight above 0: only "
+            "their features count, since they place splits. Leave these rows out"
         )
 
 

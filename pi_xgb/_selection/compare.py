@@ -14,7 +14,7 @@ from .._core.config import MethodName, TeacherConfig
 from .._core.losses import LOSSES
 from .._progress import progress_bar
 from .._rows.checks import check_confidence, check_whole
-from .._rows.labels import Target, read_target
+from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.resume_cache import ResumeCache
 from .._rows.row_alignment import check_one_label_each, check_same_order, checked_weight
@@ -201,7 +201,9 @@ def compare(
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
     """Return the labels, and the fields of a matrix that hold them."""
     if objective not in LOSSES or LOSSES[objective].label_fields == ("label",):
-        target = read_target(y, objective, missing="unlabelled")
+        target = read_target(y, objective)
+        if objective is None or target.classes is not None:
+            warn_of_odd_classes(target)
         return target, {"label": target.values}
     bounds = np.array(on_host(y), np.float32)
     if bounds.ndim != 2 or bounds.shape[1] != 2:

@@ -275,7 +275,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         if column.ndim == 2 and column.shape[1] > 1:
             values, labelled = read_targets(column)
             return Labels(values, eval_set, labelled=labelled)
-        target = read_target(column, "reg:squarederror", missing="unlabelled")
+        target = read_target(column, "reg:squarederror")
         return Labels(target.values, eval_set, labelled=target.labelled)
 
     def _check_objective(self, y: Any) -> None:
@@ -422,7 +422,7 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         column = on_host(y)
         if column.ndim == 2 and column.shape[1] > 1:  # XGBoost encodes several labels per row.
             return super()._encode(y, eval_set)
-        target = read_target(column_or_1d(column, warn=True), classes=True, missing="unlabelled")
+        target = read_target(column_or_1d(column, warn=True), classes=True)
         warn_of_odd_classes(target)
         classes, codes = np.asarray(target.classes), target.values
         if classes.dtype.kind in "iufc":  # Rejects amounts; it supports few other types.

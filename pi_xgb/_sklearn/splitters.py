@@ -109,7 +109,7 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
         if on_host(y).ndim == 2 and on_host(y).shape[1] > 1:
             targets, labelled = read_targets(y)
             return targets, np.flatnonzero(labelled), bool(self.stratify)
-        target = read_target(y, missing="unlabelled", classes=True)
+        target = read_target(y, classes=True)
         label = target.values
         known = np.arange(len(label)) if target.labelled is None else np.flatnonzero(target.labelled)
         return label, known, self._stratifies(label[known], target.classes)
