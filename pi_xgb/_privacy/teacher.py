@@ -23,7 +23,7 @@ from .._rows.row_alignment import check_same_order
 from .._rows.supervision import read_labelled
 from .._rows.tables import as_frame, as_table, column_names, take_rows
 from .._warnings import warn_user
-from .budget import Budget, Spent, check_delta, check_delta_for_rows, check_epsilon, check_share
+from .budget import Budget, Spent, check_budget, check_clip, check_delta, check_real
 from .domain import Domain
 from .dp_ebm import DPEBM
 from .histogram import Histogram
@@ -120,27 +120,28 @@ class PrivateTeacher(FixedTeacher):
         bins: int | None = None,
         unsafe_seed: int | None = None,
     ) -> None:
-        epsilon = check_epsilon(epsilon)
-        delta = check_delta(delta)
-        hint = "probabilities are clipped to [clip, 1 - clip]"
-        self.clip = None if clip is None else check_share(clip, "clip", 0, 0.5, hint)
+        total = check_budget(epsilon, delta)
+        self.clip = check_clip(clip)
         check_choice(noise, ("auto", *NOISES), "noise")
         check_whole("bins", BINS if bins is None else bins, 2)
-        check_whole("unsafe_seed", unsafe_seed or 0, 0)
+        check_whole("unsafe_seed", 0 if unsafe_seed is None else unsafe_seed, 0)
         self.noise = noise
         self._source: Any = noise_source(unsafe_seed)
         self._seed, self._bins, self._split, self._teacher = unsafe_seed, bins, split, teacher
         if isinstance(teacher, str):
             check_choice(teacher, MODELS, "teacher as a string")
-            hint = "the model and the rows both need a part of epsilon"
-            share = check_share(0.5 if split is None else split, "split", 0, 1, hint)
-            self.budget = Budget.beside(epsilon, delta, Spent(share * epsilon, delta))
+            share = 0.5 if split is None else split
+            check_real(share, "split")
+            self.budget = Budget(total, Spent(share * total.epsilon, total.delta))
+            self.budget.check("pass a split between 0 and 1, or a larger epsilon")
             self._domain: Any = Domain(bounds)
             self._model()  # raises its errors before fit
         else:
-            given = {"split": split is not None, "bounds": bounds is not None}
-            own = OwnModel(teacher, [name for name in given if given[name]], seeded=unsafe_seed is not None)
-            self.budget = Budget.beside(epsilon, delta, own.spent)
+            if split is not None or bounds is not None:
+                raise ValueError("split and bounds must be left out with a model as teacher: configure the model")
+            own = OwnModel(teacher, seeded=unsafe_seed is not None)
+            self.budget = Budget(total, own.spent)
+            self.budget.check("pass larger ones; a changed row costs a model of your own twice its epsilon")
             self._domain = self._teacher = own
             self.epsilon_source = "stated by the user"
         self.spent: Spent | None = None
@@ -170,7 +171,7 @@ class PrivateTeacher(FixedTeacher):
         known = read_labelled(labelled, len(label))
         known = np.ones(len(label), bool) if known is None else known
         label = _binary(label, known)
-        check_delta_for_rows(self.budget.total.delta, len(label))
+        check_delta(self.budget.total.delta, len(label))
         table = as_table(z, "z")
         check_count("y", len(label), len(as_frame(table)), table="z")
         check_same_order(z, y, "z", "y")
@@ -184,8 +185,7 @@ class PrivateTeacher(FixedTeacher):
         if self.clip is None:
             self.clip = min(share, 1 - share) / 10
         if isinstance(self._teacher, str) and self._split is None and known.mean() <= FEW_LABELS:
-            total = self.budget.total
-            self.budget = Budget(total, total, Spent(0.0, 0.0))  # each row is in the model or has a prediction
+            self.budget = Budget(self.budget.total, self.budget.total)  # each row is in the model or has a prediction
             self._bins = self._bins or BINS_OF_FEW
             self.teacher_weight = (~known).astype(np.float32)
         model = self._model()
@@ -253,12 +253,6 @@ class PrivateTeacher(FixedTeacher):
                     f"a PrivateTeacher must be the only teacher trained on privileged values, got a "
                     f"{type(other).__name__} beside it, trained without noise: leave one of them out"
                 )
-        outside = sorted({type(other).__name__ for other in others if other.spent is None} - {type(self).__name__})
-        if outside and self.spent is not None:
-            warn_user(
-                f"{', '.join(outside)} beside a PrivateTeacher has no budget: the guarantee does not cover its "
-                "information, and the model records no epsilon"
-            )
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
