@@ -788,10 +788,10 @@ def test_each_category_is_the_middle_of_a_part_of_its_own():
         (lambda z: [[0, 1]] * 399 + [[0]], None, None, r"z .*different lengths"),
         (None, lambda y: y[::-1], None, r"y .*index.*order"),
         (None, lambda y: y.where(y.index != 5, 7), None, r"y .*0.*1.*labelled.*7"),
-        (None, lambda y: y.astype(float).where(y.index > 0), None, r"y .*0 or 1"),
+        (None, lambda y: y.astype(float).where(y.index > 0), None, r"y .*0 or 1.*got nan.*labelled=y\.notna"),
         (None, lambda y: y * 0, None, "both classes"),
         (None, None, np.zeros(400, bool), "both classes"),
-        (None, None, np.ones(3, bool), "400 rows"),
+        (None, None, np.ones(3, bool), "400 rows of z"),
     ],
 )
 def test_bad_rows_are_refused(data, z, y, labelled, message):

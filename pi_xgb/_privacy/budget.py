@@ -62,14 +62,11 @@ def check_delta(delta: Any, n_rows: int = 1) -> None:
         )
 
 
-def check_clip(clip: Any) -> float | None:
-    """Return the clip as a float, None as it is; raise unless it is at least 0 and below one half."""
-    if clip is None:
-        return None
+def check_clip(clip: Any) -> None:
+    """Raise unless the clip is at least 0 and below one half."""
     check_real(clip, "clip")
     if not 0 <= clip < 0.5:
         raise ValueError(f"clip must be at least 0 and below 0.5, got {clip!r}: predictions lie in [clip, 1 - clip]")
-    return float(clip)
 
 
 def check_real(value: Any, name: str) -> None:

@@ -31,7 +31,6 @@ from .mechanisms import NOISES, noise_named, noise_source
 from .own_model import OwnModel
 from .smoothing import public_numbers, smoothed
 
-MODELS = ("histogram", "dp-ebm")
 FEW_LABELS = 0.25
 """The largest share of labelled rows at which these are given no noisy prediction."""
 BINS, BINS_OF_FEW = 8, 4
@@ -121,15 +120,16 @@ class PrivateTeacher(FixedTeacher):
         unsafe_seed: int | None = None,
     ) -> None:
         total = check_budget(epsilon, delta)
-        self.clip = check_clip(clip)
+        if clip is not None:
+            check_clip(clip)
         check_choice(noise, ("auto", *NOISES), "noise")
         check_whole("bins", BINS if bins is None else bins, 2)
         check_whole("unsafe_seed", 0 if unsafe_seed is None else unsafe_seed, 0)
-        self.noise = noise
+        self.clip, self.noise = clip, noise
         self._source: Any = noise_source(unsafe_seed)
         self._seed, self._bins, self._split, self._teacher = unsafe_seed, bins, split, teacher
         if isinstance(teacher, str):
-            check_choice(teacher, MODELS, "teacher as a string")
+            check_choice(teacher, ("histogram", "dp-ebm"), "teacher as a string")
             share = 0.5 if split is None else split
             check_real(share, "split")
             self.budget = Budget(total, Spent(share * total.epsilon, total.delta))
@@ -168,7 +168,7 @@ class PrivateTeacher(FixedTeacher):
                 "number of students; for another fit create another PrivateTeacher, and add up the two budgets"
             )
         label = per_row("y", y, kind="values", missing="keep")
-        known = read_labelled(labelled, len(label))
+        known = read_labelled(labelled, len(label), "z")
         known = np.ones(len(label), bool) if known is None else known
         label = _binary(label, known)
         check_delta(self.budget.total.delta, len(label))
@@ -284,7 +284,7 @@ def _binary(label: Array, known: Array) -> Array:
     codes = np.zeros(len(label), np.int64)
     values = label[known]
     if len(odd := values[(values != 0) & (values != 1)]):
-        raise ValueError(f"y must be 0 or 1 in labelled rows for a private teacher, got {plain(odd[0])!r}: recode it")
+        raise ValueError(f"y must be 0 or 1 if labelled, got {plain(odd[0])!r}: recode it, or pass labelled=y.notna()")
     if len(np.unique(values)) < 2:
         raise ValueError("y must have labelled rows of both classes, got at most one: add rows of the other")
     codes[known] = values
