@@ -182,7 +182,7 @@ def train_by(
     with exclusive(dtrain, *(matrix for matrix, _ in boosting.evals), *config.matrices):
         own = user_params(params)
         if config.leaves_to_xgboost(own, obj):
-            return _continued(boosting.run(params, dtrain, obj=obj), dtrain, boosting, obj), []
+            return _record_privacy(boosting.run(params, dtrain, obj=obj), [], dtrain, boosting, obj), []
         plan = _planned(config, Spec.read(own, boosting.xgb_model), dtrain, boosting)
         with all_or_none("the choice of the engine"):
             chosen = choose(engine, plan)
@@ -190,19 +190,14 @@ def train_by(
         task = supervision.task(plan.spec, dtrain)
         if not supervision.teachers and (plain := _labelled_alone(task, dtrain)) is not None:
             booster = boosting.run(params, plain, stands_for=None if plain is dtrain else dtrain)
-            return _continued(booster, dtrain, boosting), []
+            return _record_privacy(booster, [], dtrain, boosting), []
         if supervision.teachers and not supervision.is_uniform:
             warn_of_idle_rows(supervision.idle_rows(task.n_rows))
         job = Job(task=task, supervision=supervision, dtrain=dtrain, boosting=boosting)
         booster = module_of(chosen).fit(job)
     _record(booster, supervision.teachers, chosen)
-    if supervision.teachers:
-        is_continued = boosting.xgb_model is not None
-        booster.set_attr(**_spent(booster, supervision.teachers, dtrain, is_continued=is_continued))
-    else:
-        _continued(booster, dtrain, boosting)
     warn_of_pieces(booster)
-    return booster, supervision.teachers
+    return _record_privacy(booster, supervision.teachers, dtrain, boosting), supervision.teachers
 
 
 def check_engine(
@@ -268,39 +263,35 @@ def _record(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], engin
     )
 
 
-def _continued(
-    booster: xgboost.Booster, dtrain: xgboost.DMatrix, boosting: Boosting, obj: Any = None
+def _record_privacy(
+    booster: xgboost.Booster,
+    teachers: Sequence[WeightedTeacher],
+    dtrain: xgboost.DMatrix,
+    boosting: Boosting,
+    obj: Any = None,
 ) -> xgboost.Booster:
-    """Remove the privacy record of a continued model where rounds without a teacher may have used privileged values."""
-    if boosting.xgb_model is None or booster.attr(_PRIVACY[0]) is None:
-        return booster
-    if obj is not None or on_any_worker(dtrain.get_base_margin().size):
-        warn_user("the model records no epsilon: obj or the base_margin of dtrain may come from privileged values")
-        booster.set_attr(**dict.fromkeys(_PRIVACY))
-    return booster
-
-
-def _spent(
-    booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], dtrain: xgboost.DMatrix, *, is_continued: bool
-) -> dict[str, str | None]:
-    """Return the attributes of the privacy budgets, added up; None where one is unknown, or z has another path."""
+    """Record the sum of the privacy budgets, or none, with a warning, where privileged values may have another path."""
     given = [weighted.teacher for weighted in teachers]
+    earlier, is_continued = [booster.attr(name) for name in _PRIVACY[:3]], boosting.xgb_model is not None
     spent = [(*one.spent, getattr(one, "epsilon_source", _STATED)) for one in given if one.spent is not None]
-    if len(spent) < len(given):
-        return dict.fromkeys(_PRIVACY)
-    earlier = [value for value in map(booster.attr, _PRIVACY) if value is not None] if is_continued else []
+    if not spent and None in earlier:
+        return booster
+    others = ", ".join(sorted({type(one).__name__ for one in given if one.spent is None}))
     shared = any(one.has_any_column(dtrain.feature_names) for one in given if hasattr(one, "has_any_column"))
-    shared = on_any_worker(shared)
     paths = {
-        "dtrain has privileged columns: train without them": shared,
-        "xgb_model records none, and may have used privileged values": is_continued and len(earlier) < len(_PRIVACY),
+        f"{others} has no budget, and its information may come from privileged values": others,
+        "obj may read privileged values": obj is not None,
+        "dtrain has privileged columns: train without them": on_any_worker(shared),
+        "xgb_model records none, and may have used privileged values": is_continued and None in earlier,
         "the base_margin of dtrain may come from privileged values": on_any_worker(dtrain.get_base_margin().size),
     }
     if opened := [path for path, is_open in paths.items() if is_open]:
         warn_user(f"the model records no epsilon, since {opened[0]}")
-        return dict.fromkeys(_PRIVACY)
-    if earlier:
-        spent.append((float(earlier[0]), float(earlier[1]), earlier[2]))
-    epsilons, deltas, sources = zip(*spent, strict=True)
-    source = _STATED if _STATED in sources else sources[0]
-    return dict(zip(_PRIVACY, (str(sum(epsilons)), str(sum(deltas)), source, _SCOPE), strict=True))
+        booster.set_attr(**dict.fromkeys(_PRIVACY))
+    elif spent:
+        if None not in earlier:
+            spent.append((float(str(earlier[0])), float(str(earlier[1])), earlier[2]))
+        epsilons, deltas, sources = zip(*spent, strict=True)
+        source = _STATED if _STATED in sources else sources[0]
+        booster.set_attr(**dict(zip(_PRIVACY, (str(sum(epsilons)), str(sum(deltas)), source, _SCOPE), strict=True)))
+    return booster

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .._rows.checks import check_confidence, check_whole
 from .._rows.tables import as_frame, as_table
-from .bounds import best_cut, from_guesses, from_rates
-from .budget import check_real
+from .bounds import best_cut, bound_of, from_guesses
+from .budget import check_delta, check_real
 
 FEWEST_RUNS = 20
 N_LABELLED, N_PROBES = 400, 2000
@@ -135,28 +135,27 @@ def audit(
     check_whole("runs", runs, FEWEST_RUNS)
     check_whole("seed", seed, 0)
     check_real(confidence, "confidence")
-    check_real(delta, "delta")
     check_confidence(confidence)
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta must be at least 0 and below 1, got {delta!r}")
+    check_delta(delta)
     tables = as_table(z, "z"), as_table(other, "other")
     rows = _differing_rows(*map(as_frame, tables))
     # Not the stream of the plain seed: the noise of a training with the same seed would depend on the coins.
     coins = np.random.default_rng([seed, *b"audit"]).random((runs, len(rows))) < 0.5
-    observed = [_as_numbers(observe(train(_mixed(*tables, rows[toss])))) for toss in coins]
+    observed = [_as_numbers(observe(train(_mixed(tables, rows[toss])))) for toss in coins]
     values = np.array(observed) if len({len(numbers) for numbers in observed}) == 1 else None
     if values is None or not np.isfinite(values).all():
         raise ValueError("observe must return finite numbers, as many for every model")
-    half = runs // 2
+    halves = slice(runs // 2), slice(runs // 2, None)
     if score is None:
-        scores = np.column_stack([_scores(values[:half], coins[:half, i], values) for i in range(len(rows))])
+        scores = np.column_stack([_scores(values[halves[0]], coins[halves[0], i], values) for i in range(len(rows))])
     else:
         scores = np.array([_as_numbers(score(numbers), "score") for numbers in values])
         if scores.shape != coins.shape:
             raise ValueError(f"score must return {len(rows)} numbers, one for each changed row, got {scores.shape[1]}")
-    right = (scores[half:] > 0) == coins[half:]
+    right = ((scores > 0) == coins)[halves[1]]
     if len(rows) == 1:
-        attack, epsilon = "neighbours", _from_one_row(scores[:, 0], coins[:, 0], half, delta, 1 - confidence)
+        first, second = ((scores[part, 0], coins[part, 0], delta, 1 - confidence) for part in halves)
+        attack, epsilon = "neighbours", bound_of(best_cut(*first), *second)
     else:
         attack, epsilon = "values", from_guesses(int(right.sum()), right.size, delta, 1 - confidence)
     return Audit(attack, epsilon, float(right.mean()), runs, confidence, delta)
@@ -192,15 +191,14 @@ def _differing_rows(z: pd.DataFrame, other: pd.DataFrame) -> NDArray[np.intp]:
     return rows
 
 
-def _mixed(z: Any, other: Any, rows: NDArray[np.intp]) -> Any:
-    """Return z with these rows of the other table: a DataFrame if z has columns, else an array."""
-    if not hasattr(z, "columns"):
-        mixed = np.array(z)
-        mixed[rows] = np.asarray(other)[rows]
-        return mixed
-    frame = as_frame(z).copy()
-    frame.iloc[rows] = as_frame(other).iloc[rows]
-    return frame
+def _mixed(tables: tuple[Any, Any], rows: NDArray[np.intp]) -> Any:
+    """Return the first table with these rows of the second: a DataFrame if it has columns, else an array."""
+    first, second = map(as_frame, tables)
+    places = np.arange(len(first))
+    places[rows] += len(first)
+    # Joined first, since values of the second table may need another type of column.
+    mixed = pd.concat([first, second]).iloc[places].set_axis(first.index)
+    return mixed if hasattr(tables[0], "columns") else mixed.to_numpy()
 
 
 def _as_numbers(observed: Any, name: str = "observe") -> NDArray[np.float64]:
@@ -228,14 +226,3 @@ def _scores(train: NDArray[np.float64], coins: NDArray[np.bool_], values: NDArra
     effect = np.abs(gap) / spread
     weight = np.where(effect >= effect.max() / 2, np.sign(gap) * effect / effect.max(), 0.0)
     return np.asarray((values - (means[0] + means[1]) / 2) @ (weight / spread))
-
-
-def _from_one_row(
-    scores: NDArray[np.float64], coins: NDArray[np.bool_], half: int, delta: float, alpha: float
-) -> float:
-    """Return the bound from an event chosen on the first half of the runs and counted on the second."""
-    cut, is_above, under_one = best_cut(scores[:half], coins[:half], delta, alpha)
-    event = (scores[half:] >= cut) == is_above
-    side = coins[half:] == under_one
-    counts = int(event[side].sum()), int(side.sum()), int(event[~side].sum()), int((~side).sum())
-    return from_rates(*counts, delta, alpha)

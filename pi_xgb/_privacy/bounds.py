@@ -54,25 +54,24 @@ def chance_of(n_right: int, n_guesses: int, epsilon: float, delta: float) -> flo
     return min(chance, 1.0)
 
 
-def best_cut(
-    scores: NDArray[np.float64], coins: NDArray[np.bool_], delta: float, alpha: float
-) -> tuple[float, bool, bool]:
-    """Return the event "score at least (or below) a cut" with the largest bound: cut, side, data set.
+def best_cut(scores: NDArray[np.float64], coins: NDArray[np.bool_], delta: float, alpha: float) -> tuple[float, bool]:
+    """Return the event with the largest bound: the cut, and whether scores at or above it count, or those below.
 
-    Cuts lie midway between two scores, so that new scores slightly beyond the old ones still count.
+    High scores speak for the coin, so an event above the cut counts under the coin, one below it without. Cuts lie
+    midway between two scores, so that new scores slightly beyond the old ones still count.
     """
-    ones, zeros = np.sort(scores[coins]), np.sort(scores[~coins])
-    sizes = len(ones), len(zeros)
-    tried = []
     found = np.unique(scores)
     chosen = np.quantile(scores, np.linspace(0, 1, CUTS), method="nearest")
     middles = np.append(found[:1], found[:-1] + np.diff(found) / 2)
-    for cut in np.unique(middles[np.searchsorted(found, chosen)]):
-        above = sizes[0] - int(np.searchsorted(ones, cut)), sizes[1] - int(np.searchsorted(zeros, cut))
-        for is_above in (True, False):
-            events = above if is_above else (sizes[0] - above[0], sizes[1] - above[1])
-            for under_one in (True, False):
-                i, j = (0, 1) if under_one else (1, 0)
-                bound = from_rates(events[i], sizes[i], events[j], sizes[j], delta, alpha)
-                tried.append((bound, (float(cut), is_above, under_one)))
-    return max(tried, key=lambda candidate: candidate[0])[1]
+    cuts = np.unique(middles[np.searchsorted(found, chosen)]).tolist()
+    events = [(cut, is_above) for cut in cuts for is_above in (True, False)]
+    return max(events, key=lambda event: bound_of(event, scores, coins, delta, alpha))
+
+
+def bound_of(
+    event: tuple[float, bool], scores: NDArray[np.float64], coins: NDArray[np.bool_], delta: float, alpha: float
+) -> float:
+    """Return the bound from an event of :func:`best_cut`."""
+    cut, is_above = event
+    hit, side = (scores >= cut) == is_above, coins == is_above
+    return from_rates(int(hit[side].sum()), int(side.sum()), int(hit[~side].sum()), int((~side).sum()), delta, alpha)

@@ -22,56 +22,51 @@ class Budget:
 
     total: Spent
     model: Spent
-    rows: Spent
-    """The part of a labelled row's prediction, or 0 without one. A row without a label has the whole epsilon."""
 
-    @classmethod
-    def beside(cls, epsilon: float, delta: float, model: Spent) -> Budget:
-        """Return the budget with a model that states its own part."""
-        rows = Spent(epsilon - model.epsilon, 0.0)
-        if min(model.epsilon, rows.epsilon) < SMALLEST_EPSILON or model.delta > delta:
+    @property
+    def rows(self) -> Spent:
+        """The part of a labelled row's prediction, or 0 without one. A row without a label has the whole epsilon."""
+        return Spent(self.total.epsilon - self.model.epsilon, 0.0)
+
+    def check(self, advice: str) -> None:
+        """Raise unless the model and the rows have a part that is possible."""
+        enough = min(self.model.epsilon, self.rows.epsilon) >= SMALLEST_EPSILON
+        if not (enough and self.model.delta <= self.total.delta):
             raise ValueError(
-                f"epsilon and delta must leave at least {SMALLEST_EPSILON:g} and 0 beside the model, got {epsilon:g} "
-                f"and {delta:g} with {model.epsilon:g} and {model.delta:g} for the model: raise them, or change split. "
-                "(A changed row costs twice the epsilon of your own model, which is for a row added or removed)"
+                f"epsilon must give at least {SMALLEST_EPSILON:g} to the model and to the rows, and delta what the "
+                f"model needs, got {self.total.epsilon:g} and {self.total.delta:g}, with {self.model.epsilon:.9g} and "
+                f"{self.model.delta:g} for the model: {advice}"
             )
-        return cls(Spent(epsilon, delta), model, rows)
 
 
-def check_epsilon(epsilon: Any) -> float:
-    """Return epsilon as a float; raise unless it is positive and finite."""
+def check_budget(epsilon: Any, delta: Any) -> Spent:
+    """Return both as floats; raise unless epsilon is positive and finite, and delta a probability below 1."""
     check_real(epsilon, "epsilon")
     if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise ValueError(
             f"epsilon must lie between {SMALLEST_EPSILON:g} and {LARGEST_EPSILON:g}, got {epsilon!r}: 1 is strict, "
             "above 10 the guarantee is weak"
         )
-    return float(epsilon)
+    check_delta(delta)
+    return Spent(float(epsilon), float(delta))
 
 
-def check_delta(delta: Any) -> float:
-    """Return delta as a float; raise unless it is a small probability."""
+def check_delta(delta: Any, n_rows: int = 1) -> None:
+    """Raise unless delta is below 1 / n_rows: publishing one row in full would otherwise count as private."""
     check_real(delta, "delta")
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta must be at least 0 and below 1, got {delta!r}: pass far less than 1 / number of rows")
-    return float(delta)
-
-
-def check_delta_for_rows(delta: float, n_rows: int) -> None:
-    """Raise if delta is 1 / n_rows or more: publishing one row in full would then count as private."""
-    if delta * n_rows >= 1:
+    if not 0 <= delta < 1 / n_rows:
+        limit = f"{1 / n_rows:.2g} for {n_rows} rows" if n_rows > 1 else "1"
         raise ValueError(
-            f"delta must be below {1 / n_rows:.2g} for {n_rows} rows, got {delta:g}: pass at most {0.1 / n_rows:.1g}, "
-            "or publishing a random row would count as private"
+            f"delta must be at least 0 and below {limit}, got {delta!r}: pass far less than 1 / number of rows, or "
+            "publishing a random row would count as private"
         )
 
 
-def check_share(value: Any, name: str, low: float, high: float, hint: str) -> float:
-    """Return the value as a float; raise unless it lies between low and high (``clip`` may be 0)."""
-    check_real(value, name)
-    if not (low < value < high or (value == low == 0 and name == "clip")):
-        raise ValueError(f"{name} must lie between {low:g} and {high:g}, got {value!r}: {hint}")
-    return float(value)
+def check_clip(clip: Any) -> None:
+    """Raise unless the clip is at least 0 and below one half."""
+    check_real(clip, "clip")
+    if not 0 <= clip < 0.5:
+        raise ValueError(f"clip must be at least 0 and below 0.5, got {clip!r}: predictions lie in [clip, 1 - clip]")
 
 
 def check_real(value: Any, name: str) -> None:

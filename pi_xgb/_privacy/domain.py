@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,25 +35,21 @@ class Numbers:
             )
         return np.asarray(np.clip(values, self.low, self.high))
 
-    def cells(self, values: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
-        """Return the bin of each value, of ``bins`` bins of equal width."""
-        share = (values - self.low) / (self.high - self.low)
-        return np.minimum((share * bins).astype(np.int64), bins - 1)
-
     def size(self, bins: int) -> int:
         """Return the number of cells."""
         return bins
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The range of the values that ``read`` returns."""
-        return self.low, self.high
+    def cells(self, values: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
+        """Return the cell of each value, of cells of equal width."""
+        share = (values - self.low) / (self.high - self.low)
+        return np.minimum((share * self.size(bins)).astype(np.int64), self.size(bins) - 1)
 
 
-class Categories:
-    """A column of declared categories, read as their positions."""
+class Categories(Numbers):
+    """A column of declared categories, read as their positions: each in the middle of a cell of width 1."""
 
     def __init__(self, names: list[Any]) -> None:
+        super().__init__(-0.5, len(names) - 0.5)
         self.names = names
 
     def read(self, column: pd.Series[Any], name: Any) -> NDArray[np.float64]:
@@ -69,18 +65,9 @@ class Categories:
             )
         return np.asarray(codes, dtype=np.float64)
 
-    def cells(self, values: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
-        """Return the category of each value."""
-        return values.astype(np.int64)
-
     def size(self, bins: int) -> int:
         """Return the number of categories."""
         return len(self.names)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The range of the values that ``read`` returns, each category in the middle of its own interval."""
-        return -0.5, len(self.names) - 0.5
 
 
 class Domain:
@@ -123,7 +110,7 @@ def check_no_gaps(frame: pd.DataFrame) -> None:
         )
 
 
-def _column(name: Any, declared: Any) -> Numbers | Categories:
+def _column(name: Any, declared: Any) -> Numbers:
     if isinstance(declared, tuple):
         if not is_range(declared):
             raise ValueError(
@@ -132,7 +119,8 @@ def _column(name: Any, declared: Any) -> Numbers | Categories:
             )
         return Numbers(*map(float, declared))
     names = list(declared) if isinstance(declared, (list, np.ndarray, pd.Index)) else []
-    if len(names) < 2 or not all(map(_is_name, names)) or len(set(names)) < len(names):
+    are_names = all(pd.api.types.is_scalar(name) and not pd.isna(name) for name in names)
+    if len(names) < 2 or not are_names or len(set(names)) < len(names):
         raise ValueError(
             f"the bounds of {name!r} must be a pair (low, high) for numbers, or a list of at least two different "
             f"categories, got {declared!r}"
@@ -144,11 +132,6 @@ def is_range(declared: Any) -> bool:
     """Whether this is a pair of finite numbers, (low, high) with low < high."""
     ends = list(declared) if isinstance(declared, (tuple, list, np.ndarray)) else []
     return len(ends) == 2 and all(map(_is_number, ends)) and 0 < float(ends[1]) - float(ends[0]) < np.inf
-
-
-def _is_name(value: Any) -> bool:
-    is_scalar = isinstance(value, Hashable) and np.ndim(cast("Any", value)) == 0
-    return is_scalar and not pd.isna(cast("Any", value))
 
 
 def _is_number(value: Any) -> bool:

@@ -9,19 +9,22 @@ instead of 1. In terms of Gaussian differential privacy (mu of Dong, Roth and Su
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, ndtr
 
 from .bounds import largest
 from .budget import Spent
 from .domain import Domain
+from .mechanisms import needed_module
 
 ROUNDS, LEARNING_RATE, BINNING_SHARE = 300, 0.01, 0.1
 """interpret's own defaults, passed explicitly because the accounting needs them."""
-SMALLEST_SHARE, SMALLEST_DELTA = 1e-3, 1e-15
+SMALLEST_SHARE, LARGEST_SHARE, SMALLEST_DELTA = 1e-3, 20, 1e-10
+_PLANNED = 0.9
+"""The share of delta that is planned for: interpret computes its noise with rounding errors of a few percent."""
 _MOVED = math.sqrt(2)
 _FINE_BINS = 62
 """The equal bins that interpret cuts a range into before merging: the most categories of a column."""
@@ -31,8 +34,8 @@ class DPEBM:
     """interpret's differentially private explainable boosting machine."""
 
     def __init__(self, domain: Domain, random_state: int | None) -> None:
-        self._ebm_class = _ebm_class()
-        self._bounds = [column.bounds for column in domain.columns.values()]
+        self._interpret = needed_module("interpret.privacy", "teacher='dp-ebm' needs interpret")
+        self._bounds = [(column.low, column.high) for column in domain.columns.values()]
         self._random_state = random_state
         wide = [name for name, column in domain.columns.items() if column.size(1) > _FINE_BINS]
         if wide:
@@ -40,15 +43,15 @@ class DPEBM:
 
     def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, noise: Any) -> None:
         """Train with the noise for ``budget``, which interpret draws."""
-        if budget.epsilon < SMALLEST_SHARE or budget.delta < SMALLEST_DELTA:
+        if not SMALLEST_SHARE <= budget.epsilon <= LARGEST_SHARE or budget.delta < SMALLEST_DELTA:
             raise ValueError(
-                f"epsilon must leave at least {SMALLEST_SHARE:g} for the model of teacher='dp-ebm', and delta must be "
-                f"at least {SMALLEST_DELTA:g}, got {budget.epsilon:g} and {budget.delta:g}: interpret finds no noise "
-                "for less"
+                f"the model of teacher='dp-ebm' must have an epsilon from {SMALLEST_SHARE:g} to {LARGEST_SHARE} and a "
+                f"delta of at least {SMALLEST_DELTA:g}, got {budget.epsilon:g} and {budget.delta:g}: pass others, "
+                "since interpret computes no reliable noise for these"
             )
         n_columns = len(self._bounds)
         # Categories as numbers: interpret would read the names of a nominal column from the data.
-        ebm = self._ebm_class(
+        ebm = self._interpret.DPExplainableBoostingClassifier(
             feature_names=[f"z{i}" for i in range(n_columns)],
             feature_types=["continuous"] * n_columns,
             privacy_bounds=dict(enumerate(self._bounds)),
@@ -62,10 +65,7 @@ class DPEBM:
             n_jobs=1,
             random_state=self._random_state,
         )
-        with warnings.catch_warnings():
-            if self._random_state is not None:
-                warnings.filterwarnings("ignore", "Privacy violation: using a fixed random_state")
-            ebm.fit(values, label)
+        ebm.fit(values, label)
         spent = delta_of(budget.epsilon, mu_of_noise(ebm, n_columns))
         if not spent <= budget.delta:
             raise RuntimeError(
@@ -81,24 +81,13 @@ class DPEBM:
     @property
     def range(self) -> tuple[float, float]:
         """The smallest and the largest possible prediction for any row."""
-        ends = [
-            float(self._ebm.intercept_[0]) + sum(float(end(scores)) for scores in self._ebm.term_scores_)
-            for end in (np.min, np.max)
-        ]
-        return 1 / (1 + math.exp(-ends[0])), 1 / (1 + math.exp(-ends[1]))
-
-
-def _ebm_class() -> Any:
-    try:
-        from interpret.privacy import DPExplainableBoostingClassifier
-    except ImportError as error:
-        raise ImportError("teacher='dp-ebm' needs interpret: pip install \".[private]\" in a checkout") from error
-    return DPExplainableBoostingClassifier
+        low, high = (sum(float(end(scores)) for scores in self._ebm.term_scores_) for end in (np.min, np.max))
+        return float(expit(self._ebm.intercept_[0] + low)), float(expit(self._ebm.intercept_[0] + high))
 
 
 def delta_of(epsilon: float, mu: float) -> float:
     """Return the smallest delta of a mu-Gaussian mechanism at this epsilon."""
-    return _normal(-epsilon / mu + mu / 2) - math.exp(epsilon) * _normal(-epsilon / mu - mu / 2)
+    return float(ndtr(-epsilon / mu + mu / 2) - math.exp(epsilon) * ndtr(-epsilon / mu - mu / 2))
 
 
 def mu_of_noise(ebm: Any, n_columns: int) -> float:
@@ -116,14 +105,10 @@ def epsilon_for_interpret(budget: Spent) -> float:
         parts = [mu_of_promise(share * epsilon, half) for share in (BINNING_SHARE, 1 - BINNING_SHARE)]
         return _MOVED * math.hypot(*parts)
 
-    most = largest(lambda epsilon: delta_of(budget.epsilon, mu_at(epsilon)) <= budget.delta, 4 * budget.epsilon)
-    return most * (1 - 1e-6)  # rounding then gives more noise, not less
+    planned = _PLANNED * budget.delta
+    return largest(lambda epsilon: delta_of(budget.epsilon, mu_at(epsilon)) <= planned, 4 * LARGEST_SHARE)
 
 
 def mu_of_promise(epsilon: float, delta: float) -> float:
     """Return the largest mu whose mechanism has (epsilon, delta)."""
     return largest(lambda mu: delta_of(epsilon, mu) <= delta, 100.0)
-
-
-def _normal(value: float) -> float:
-    return math.erfc(-value / math.sqrt(2)) / 2

@@ -114,11 +114,16 @@ def noise_named(name: str, epsilon: float) -> Noise:
     return min((kind(epsilon) for kind in kinds), key=lambda noise: noise.variance)
 
 
-def _opendp() -> Any:
+def needed_module(name: str, message: str) -> Any:
+    """Return a module of the extra "private", which has no types; raise the message if it is absent."""
     try:
-        prelude: Any = import_module("opendp.prelude")  # which has no types
+        return import_module(name)
     except ImportError as error:
-        raise ImportError('PrivateTeacher needs OpenDP: pip install ".[private]" in a checkout') from error
+        raise ImportError(f'{message}: pip install ".[private]" in a checkout') from error
+
+
+def _opendp() -> Any:
+    prelude = needed_module("opendp.prelude", "PrivateTeacher needs OpenDP")
     prelude.enable_features("contrib")
     return prelude
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._rows.tables import as_frame, as_table
-from .budget import Spent, check_delta, check_epsilon
+from .budget import Spent, check_budget
 from .domain import check_no_gaps, is_range
 
 
@@ -22,7 +22,7 @@ class OwnModel:
 
     range = (0.0, 1.0)
 
-    def __init__(self, model: Any, unread: Sequence[str], *, seeded: bool) -> None:
+    def __init__(self, model: Any, *, seeded: bool) -> None:
         name = type(model).__name__
         absent = [attr for attr in ("fit", "predict_proba", "epsilon", "delta") if not hasattr(model, attr)]
         if absent or isinstance(model, type):
@@ -30,8 +30,6 @@ class OwnModel:
                 f"teacher must be 'histogram', 'dp-ebm' or a model with fit, predict_proba, epsilon and delta, got "
                 f"{name} without {', '.join(absent) or 'an instance of it'}: add what is missing"
             )
-        if unread:
-            raise ValueError(f"{', '.join(unread)} must be left out with a model as teacher, got {name}: configure it")
         self._model, self._seeded = model, seeded
         self.spent = self._stated()
 
@@ -46,7 +44,7 @@ class OwnModel:
                 f"{name} must have no seed, got {seeds[0]}={getattr(model, seeds[0])!r}, with which an attacker can "
                 "subtract the noise: leave it out (or pass unsafe_seed= in tests, without any guarantee)"
             )
-        epsilon, delta = check_epsilon(model.epsilon), check_delta(model.delta)
+        epsilon, delta = check_budget(model.epsilon, model.delta)
         return Spent(2 * epsilon, float((1 + np.exp(epsilon)) * delta))
 
     def _check_budget_stays(self) -> None:
@@ -92,7 +90,7 @@ class OwnModel:
 def _check_dp_ebm(model: Any) -> None:
     """Raise if interpret's DP-EBM would read types, ranges or names of categories from the data, without privacy."""
     name, bounds, types = type(model).__name__, model.privacy_bounds, getattr(model, "feature_types", None)
-    kinds = [types] if types is None or isinstance(types, str) else list(types)
+    kinds = [None] if types is None else list(types)
     if odd := [kind for kind in kinds if not isinstance(kind, str) or kind != "continuous"]:
         raise ValueError(
             f"feature_types of {name} must be 'continuous' for every column, got {odd[0]!r}: it would read types and "

@@ -23,7 +23,7 @@ from .._rows.row_alignment import check_same_order
 from .._rows.supervision import read_labelled
 from .._rows.tables import as_frame, as_table, column_names, take_rows
 from .._warnings import warn_user
-from .budget import Budget, Spent, check_delta, check_delta_for_rows, check_epsilon, check_share
+from .budget import Budget, Spent, check_budget, check_clip, check_delta, check_real
 from .domain import Domain
 from .dp_ebm import DPEBM
 from .histogram import Histogram
@@ -31,7 +31,6 @@ from .mechanisms import NOISES, noise_named, noise_source
 from .own_model import OwnModel
 from .smoothing import public_numbers, smoothed
 
-MODELS = ("histogram", "dp-ebm")
 FEW_LABELS = 0.25
 """The largest share of labelled rows at which these are given no noisy prediction."""
 BINS, BINS_OF_FEW = 8, 4
@@ -121,27 +120,29 @@ class PrivateTeacher(FixedTeacher):
         bins: int | None = None,
         unsafe_seed: int | None = None,
     ) -> None:
-        epsilon = check_epsilon(epsilon)
-        delta = check_delta(delta)
-        hint = "probabilities are clipped to [clip, 1 - clip]"
-        self.clip = None if clip is None else check_share(clip, "clip", 0, 0.5, hint)
+        total = check_budget(epsilon, delta)
+        if clip is not None:
+            check_clip(clip)
         check_choice(noise, ("auto", *NOISES), "noise")
         check_whole("bins", BINS if bins is None else bins, 2)
-        check_whole("unsafe_seed", unsafe_seed or 0, 0)
-        self.noise = noise
+        check_whole("unsafe_seed", 0 if unsafe_seed is None else unsafe_seed, 0)
+        self.clip, self.noise = clip, noise
         self._source: Any = noise_source(unsafe_seed)
         self._seed, self._bins, self._split, self._teacher = unsafe_seed, bins, split, teacher
         if isinstance(teacher, str):
-            check_choice(teacher, MODELS, "teacher as a string")
-            hint = "the model and the rows both need a part of epsilon"
-            share = check_share(0.5 if split is None else split, "split", 0, 1, hint)
-            self.budget = Budget.beside(epsilon, delta, Spent(share * epsilon, delta))
+            check_choice(teacher, ("histogram", "dp-ebm"), "teacher as a string")
+            share = 0.5 if split is None else split
+            check_real(share, "split")
+            self.budget = Budget(total, Spent(share * total.epsilon, total.delta))
+            self.budget.check("pass a split between 0 and 1, or a larger epsilon")
             self._domain: Any = Domain(bounds)
             self._model()  # raises its errors before fit
         else:
-            given = {"split": split is not None, "bounds": bounds is not None}
-            own = OwnModel(teacher, [name for name in given if given[name]], seeded=unsafe_seed is not None)
-            self.budget = Budget.beside(epsilon, delta, own.spent)
+            if split is not None or bounds is not None:
+                raise ValueError("split and bounds must be left out with a model as teacher: configure the model")
+            own = OwnModel(teacher, seeded=unsafe_seed is not None)
+            self.budget = Budget(total, own.spent)
+            self.budget.check("pass larger ones; a changed row costs a model of your own twice its epsilon")
             self._domain = self._teacher = own
             self.epsilon_source = "stated by the user"
         self.spent: Spent | None = None
@@ -168,10 +169,10 @@ class PrivateTeacher(FixedTeacher):
                 "number of students; for another fit create another PrivateTeacher, and add up the two budgets"
             )
         label = per_row("y", y, kind="values", missing="keep")
-        known = read_labelled(labelled, len(label))
+        known = read_labelled(labelled, len(label), "z")
         known = np.ones(len(label), bool) if known is None else known
         label = _binary(label, known)
-        check_delta_for_rows(self.budget.total.delta, len(label))
+        check_delta(self.budget.total.delta, len(label))
         table = as_table(z, "z")
         check_count("y", len(label), len(as_frame(table)), table="z")
         check_same_order(z, y, "z", "y")
@@ -185,8 +186,7 @@ class PrivateTeacher(FixedTeacher):
         if self.clip is None:
             self.clip = min(share, 1 - share) / 10
         if isinstance(self._teacher, str) and self._split is None and known.mean() <= FEW_LABELS:
-            total = self.budget.total
-            self.budget = Budget(total, total, Spent(0.0, 0.0))  # each row is in the model or has a prediction
+            self.budget = Budget(self.budget.total, self.budget.total)  # each row is in the model or has a prediction
             self._bins = self._bins or BINS_OF_FEW
             self.teacher_weight = (~known).astype(np.float32)
         model = self._model()
@@ -256,12 +256,6 @@ class PrivateTeacher(FixedTeacher):
                     f"a PrivateTeacher must be the only teacher trained on privileged values, got a "
                     f"{type(other).__name__} beside it, trained without noise: leave one of them out"
                 )
-        outside = sorted({type(other).__name__ for other in others if other.spent is None} - {type(self).__name__})
-        if outside and self.spent is not None:
-            warn_user(
-                f"{', '.join(outside)} beside a PrivateTeacher has no budget: the guarantee does not cover its "
-                "information, and the model records no epsilon"
-            )
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
@@ -294,7 +288,7 @@ def _binary(label: Array, known: Array) -> Array:
     codes = np.zeros(len(label), np.int64)
     values = label[known]
     if len(odd := values[(values != 0) & (values != 1)]):
-        raise ValueError(f"y must be 0 or 1 in labelled rows for a private teacher, got {plain(odd[0])!r}: recode it")
+        raise ValueError(f"y must be 0 or 1 if labelled, got {plain(odd[0])!r}: recode it, or pass labelled=y.notna()")
     if len(np.unique(values)) < 2:
         raise ValueError("y must have labelled rows of both classes, got at most one: add rows of the other")
     codes[known] = values

@@ -32,11 +32,11 @@ def warn_of_idle_rows(idle: Array) -> None:
         )
 
 
-def read_labelled(labelled: Any, n_rows: int | None = None) -> Array | None:
+def read_labelled(labelled: Any, n_rows: int | None = None, table: str = "dtrain") -> Array | None:
     """Return which rows have a label; None where every row has one."""
     if labelled is None:
         return None
-    known = per_row("labelled", labelled, n_rows, "truth values", table="dtrain", hint="build it as y.notna()")
+    known = per_row("labelled", labelled, n_rows, "truth values", table=table, hint="build it as y.notna()")
     return None if known.all() else known
 
 
