@@ -35,11 +35,11 @@ over the training rows ({folds} folds). What differs: its data sets (Attribute D
 not at hand; each task is drawn {draws} instead of 100 times; the public sets are tasks of two classes as they are,
 small ones give at most half of their rows for training and a quarter for validation, and at most {most:,} rows are
 tested; components are taken only where columns, categories counted by their values, are more than {components}, and
-are not standardised again; SVM+ is tuned by its error on the validation rows over the same five values of each of its
-four parameters, but one parameter at a time from the best plain SVM instead of over all 625 combinations, and of equal
-errors takes the higher AUC. A decision of GPC, GPC+ and the boosted methods is a probability above a half. The boosted
-methods see all columns as they are and stop early on the validation rows. GPC+ has the noise of the paper's Eq. 7,
-whose probabilities at f = 1 and noise 5 and .5 are .67 and .92; its Figure 1 has .58 and .98 and contradicts it. New
+are not standardised again. SVM+ is tuned by its error on the validation rows over all combinations of the same five
+values of each of its four parameters; of equal errors it takes the higher AUC. A decision of GPC, GPC+ and the boosted
+methods is a probability above a half. The boosted methods see all columns as they are and stop early on the validation
+rows. GPC+ has the noise of the paper's Eq. 7, whose probabilities at f = 1 and noise 5 and .5 are .67 and .92; its
+Figure 1 has .58 and .98 and contradicts it. New
 rows have the noise of the prior mean, which changes no decision."""
 
 PUBLIC_TEXT = """\
