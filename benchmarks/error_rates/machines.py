@@ -98,9 +98,9 @@ def tested(make: Callable[[], Peer], work: FoldWork) -> Table:
     peer = make()
     x = {rows: work.features("x", rows)[0].to_numpy(dtype=float) for rows in ("train", "valid", "test")}
     z, z_types = work.features("z", "train")
-    its = {"x_types": work.features("x", "train")[1], "z_types": z_types}
+    types = {"x_types": work.features("x", "train")[1], "z_types": z_types}
     valid = {"X_valid": x["valid"], "y_valid": work.labels("valid")}
-    peer.fit(x["train"], work.labels("train"), z.to_numpy(dtype=float), **its, **valid)
+    peer.fit(x["train"], work.labels("train"), z.to_numpy(dtype=float), **types, **valid)
     return peer.predict_proba(x["test"])[:, 1]
 
 

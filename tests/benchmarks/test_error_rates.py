@@ -88,7 +88,8 @@ def test_draws_are_as_large_as_the_paper_has_them(rows, sizes):
 
 def test_an_error_is_a_probability_on_the_wrong_side(monkeypatch):
     monkeypatch.setattr(cells, "CURRENT", SMALL["current"])
-    lines = cells.lines_of(cells.PUBLIC, MADE, 0, ("NF", "KbPIB"))
+    methods = {name: cells.PUBLIC.methods[name] for name in ("NF", "KbPIB")}
+    lines = cells.lines_of(dataclasses.replace(cells.PUBLIC, methods=methods), MADE, 0)
     work = cells.FoldWork(made_set(), cells.drawn(made_set(), 0, 200), SMALL["current"])
     wrong = (work.plain("x").test > 0.5).astype(int) != work.labels("test")
     assert 0 < wrong.mean() < 0.5
@@ -269,7 +270,7 @@ def test_what_is_there_is_not_done_again(monkeypatch, tmp_path):
     monkeypatch.setattr(
         error_rates,
         "lines_of",
-        lambda part, name, draw, methods: asked.append((name, draw)) or [{**line, "draw": draw}],
+        lambda part, name, draw: asked.append((name, draw)) or [{**line, "draw": draw}],
     )
     for draws in (1, 2):
         error_rates.run(cells.DIGITS, tmp_path / "out.csv", [("one", draw) for draw in range(draws)])
