@@ -42,18 +42,14 @@ def run(part: Part, out: Path, cells: Iterable[tuple[str, int]]) -> None:
     there = set(pd.read_csv(out)[["set", "draw"]].itertuples(index=False, name=None)) if out.exists() else set()
     for cell in cells:
         if cell not in there:
-            lines = pd.DataFrame(lines_of(part, *cell, list(part.methods)))
+            lines = pd.DataFrame(lines_of(part, *cell))
             lines.to_csv(out, mode="a", header=not out.exists(), index=False, float_format="%.6g")
             print(*cell, flush=True)
 
 
 def smoke() -> None:
     """The page of made rows under two names, and of two pairs of digits."""
-    made = [
-        {**line, "set": f"{MADE} {line['draw']}"}
-        for draw in range(2)
-        for line in lines_of(PUBLIC, MADE, draw, list(PUBLIC.methods))
-    ]
+    made = [{**line, "set": f"{MADE} {line['draw']}"} for draw in range(2) for line in lines_of(PUBLIC, MADE, draw)]
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / RESULTS.name
         pd.DataFrame(made).to_csv(results)
@@ -79,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given.report:
         try:
             for name in parts:
-                part, its = PARTS[name]
-                cells = [(one, draw) for draw in range(given.draws) for one in its if one in names]
+                part, sets = PARTS[name]
+                cells = [(task, draw) for draw in range(given.draws) for task in sets if task in names]
                 run(part, file_of(name, RESULTS), cells)
         except LOAD_ERRORS as error:
             raise SystemExit(str(error)) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -55,11 +55,13 @@ def drawn(dataset: PreparedSet, draw: int, few: int) -> Fold:
     return Fold(draw, np.sort(train), np.sort(valid), np.sort(test[:MOST]))
 
 
-def lines_of(part: Part, name: str, draw: int, methods: Sequence[str]) -> list[dict[str, Any]]:
+def lines_of(part: Part, name: str, draw: int) -> list[dict[str, Any]]:
     """The error rates of the methods, all on the same draw of a set."""
     dataset = part.load(name)
     work = FoldWork(dataset, drawn(dataset, draw, part.few), CURRENT)
-    return [{"set": name, "draw": draw, "method": method, **measured(part.methods[method], work)} for method in methods]
+    return [
+        {"set": name, "draw": draw, "method": method, **measured(run, work)} for method, run in part.methods.items()
+    ]
 
 
 def measured(run: Tested, work: FoldWork) -> dict[str, float]:

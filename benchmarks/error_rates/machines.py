@@ -15,8 +15,8 @@ from sklearn.svm import SVC
 
 from benchmarks.modes.fold_work import FoldWork
 from benchmarks.peers import GPC, SVM, GPCPlus, Peer, SVMPlus
-from benchmarks.peers._base import Encoder, Rows, median_squared_distance, validation_auc
-from benchmarks.peers.svm_plus import PENALTIES, WIDTHS
+from benchmarks.peers._base import Encoder, Option, Rows, best_on_grid, median_squared_distance, validation_auc
+from benchmarks.peers.svm_plus import OPTIONS, PENALTIES, WIDTHS
 
 COMPONENTS = 50
 FOLDS = 5
@@ -74,10 +74,12 @@ class CrossValidatedSVM(SVM):
 
 @dataclass
 class ErrorSVMPlus(SVMPlus):
-    """All four parameters by the error on the validation rows, one at a time from the best plain SVM."""
+    """All four parameters by the error on the validation rows, over all combinations."""
 
     _encoder_of = Components
-    merit = staticmethod(few_errors)
+
+    def _search(self, decide: Callable[[Option], Table], valid: Rows) -> Option:
+        return best_on_grid(OPTIONS, decide, valid, few_errors)
 
     def _score(self, X: Table) -> Table:
         return np.asarray(self._decide(X) > 0, dtype=float)
@@ -96,9 +98,9 @@ def tested(make: Callable[[], Peer], work: FoldWork) -> Table:
     peer = make()
     x = {rows: work.features("x", rows)[0].to_numpy(dtype=float) for rows in ("train", "valid", "test")}
     z, z_types = work.features("z", "train")
-    its = {"x_types": work.features("x", "train")[1], "z_types": z_types}
+    types = {"x_types": work.features("x", "train")[1], "z_types": z_types}
     valid = {"X_valid": x["valid"], "y_valid": work.labels("valid")}
-    peer.fit(x["train"], work.labels("train"), z.to_numpy(dtype=float), **its, **valid)
+    peer.fit(x["train"], work.labels("train"), z.to_numpy(dtype=float), **types, **valid)
     return peer.predict_proba(x["test"])[:, 1]
 
 

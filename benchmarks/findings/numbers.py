@@ -64,14 +64,6 @@ class Numbers:
         return pd.read_csv(self.folder / "search" / "summary.csv")
 
     @cached_property
-    def paper_alphas(self) -> tuple[float, float]:
-        """The smallest and the largest alpha of the paper's KbPIB and JPIB."""
-        found = [
-            self.runs.mean("current", name, method, "kl_weight") for name in self.sets for method in ("KbPIB", "JPIB")
-        ]
-        return min(found), max(found)
-
-    @cached_property
     def by_weight(self) -> pd.Series[float]:
         """Gain in log loss of the all-features teacher at each fixed weight, the mean over sets and sizes."""
         wide = complete_lines(self.folder / "curves.csv").pivot(

@@ -47,7 +47,7 @@ class _Newton:
 
     def __init__(self, hessian: Array, A: Array, x: Array, bound: Array, gradient: Array, missed: Array) -> None:
         self.A, self.x, self.bound, self.gradient, self.missed = A, x, bound, gradient, missed
-        matrix = hessian.copy()
+        matrix = hessian.T.copy(order="F")  # the order of LAPACK, which else transposes it at twice the price
         matrix[np.diag_indices_from(matrix)] += bound / x
         self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         self.of_A = cho_solve(self.factor, A.T, check_finite=False)

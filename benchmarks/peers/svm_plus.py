@@ -13,6 +13,7 @@ of a one-class SVM, so scikit-learn solves it.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,7 +24,6 @@ from sklearn.svm import OneClassSVM
 
 from ._base import (
     Array,
-    Merit,
     Option,
     Peer,
     Rows,
@@ -39,6 +39,8 @@ from ._quadratic import minimum
 PENALTIES = tuple(map(float, np.exp(np.linspace(-3, 7, 5))))
 WIDTHS = tuple(map(float, np.exp(np.linspace(-3, 3, 5))))
 """The grids of the GPC+ authors: C and gamma; the inverse widths of both kernels over the median distance."""
+
+OPTIONS = {"gamma": PENALTIES, "width_z": WIDTHS, "C": PENALTIES, "width": WIDTHS}
 
 _DIAGONALS = (1e-8, 1e-6, 1e-4)
 """Added to both kernels so that the quadratic program is strictly convex; the larger ones where the solver fails."""
@@ -110,8 +112,6 @@ class _KernelPeer(Peer):
     """Both kernels, the search over their widths, and the decision; a subclass solves."""
 
     needs_privileged: ClassVar[bool] = True
-    merit: ClassVar[Merit | None] = None
-    """What the search over the parameters maximises; None is the AUC."""
 
     search_rows: int = 300
 
@@ -131,12 +131,7 @@ class _KernelPeer(Peer):
             machine = self._solve(within, within_z, small.signed, option)
             return np.exp(-option["width"] * across) @ machine.coef + machine.intercept
 
-        # The narrowest z kernel with the cheapest w* lets every row have a slack of its own, as in the plain SVM: the
-        # search begins at the best of those, so that SVM+ departs from SVM only where that helps.
-        plain = {"gamma": (PENALTIES[0],), "width_z": (WIDTHS[-1],)}
-        start = best_on_grid({"C": PENALTIES, "width": WIDTHS, **plain}, decide, valid, self.merit)
-        options = {"gamma": PENALTIES, "width_z": WIDTHS, "C": PENALTIES, "width": WIDTHS}
-        self.chosen_ = best_by_coordinate(options, start, decide, valid, self.merit)
+        self.chosen_ = self._search(decide, valid)
         self._x = x
         self._machine = self._solve(
             squared_distances(x, x) / self._x_unit,
@@ -147,6 +142,16 @@ class _KernelPeer(Peer):
         if not self._machine.complete:
             self.note_ = f"stopped after {_ITERATIONS} iterations"
         self._sigmoid = Sigmoid.fit(self._decide(valid.x), valid.y)
+
+    def _search(self, decide: Callable[[Option], Array], valid: Rows) -> Option:
+        """The parameters of a high AUC on the validation rows.
+
+        The narrowest z kernel with the cheapest w* lets every row have a slack of its own, as in the plain SVM: the
+        search begins at the best of those, so that SVM+ departs from SVM only where that helps.
+        """
+        plain = {"C": PENALTIES, "width": WIDTHS, "gamma": PENALTIES[:1], "width_z": WIDTHS[-1:]}
+        start = best_on_grid(plain, decide, valid)
+        return best_by_coordinate(OPTIONS, start, decide, valid)
 
     def _solve(self, within: Array, within_z: Array, y: Array, option: Option) -> Machine:
         raise NotImplementedError
