@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmarks.intervals import Interval, corrected_interval, verdict, wins_ties_losses
 from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
-from benchmarks.text import signed, table
+from benchmarks.text import paragraph, signed, table
 
 NF, ALL_FEATURES, SELF = "NF", "KbPIB all features", "self-distillation"
 METHODS = ("KbPIB", "KbPIB cross-fitted", ALL_FEATURES, "JPIB", SELF, "shuffled q")
@@ -52,6 +52,12 @@ interval, thick bars the interval for independent repeats (r = 0)."""
 
 SUMMARY = """\
 Mean gain over the sets with so many rows, and in brackets on how many the interval shows a win / a tie / a loss."""
+
+RIVALS = """\
+Ridge regression and a random forest on x, as in [UNLABELLED.md](UNLABELLED.md), learn from all n rows of the same
+draws; {repeats} repeats of each set, [every repeat](results/curves_rivals.csv). Gain over plain XGBoost, above 0 for
+the better, and wins / ties / losses as above. Other rivals are not compared on this page. With {rows} rows and on the
+same draws {best}, the best of the taught boosters above, gains {gain} AUC, {rival} {lead}."""
 
 SPLIT = """\
 The gain of the cross-fitted teacher on all features has two parts. A cross-fitted teacher on x (self-distillation)
@@ -115,8 +121,42 @@ def write_page(results: Path, page: Path, test_share: float) -> None:
     for measure, (name, _) in MEASURES.items():
         gains = gains_of(lines, measure, measure)
         out += [f"## Gain in {name}, kl_weight chosen by it", "", SUMMARY, "", *summary(gains, measure, over_train)]
+    out += rivals_section(lines, results.with_name(f"{results.stem}_rivals.csv"), over_train)
     out += ["## Smoothing and information", "", SPLIT, "", "![The split](figures/curves_split.png)"]
     page.write_text("\n".join(out).rstrip() + "\n", encoding="utf-8")
+
+
+def rivals_section(lines: pd.DataFrame, results: Path, over_train: float) -> list[str]:
+    """Nothing where the rivals were not run."""
+    if not results.exists():
+        return []
+    rivals = pd.read_csv(results)
+    plain = lines[lines["method"] == NF].set_index(CELL)
+    gains = {}
+    for measure, (name, higher_is_better) in MEASURES.items():
+        wide = rivals.pivot(index=CELL, columns="method", values=measure)
+        own = wide.sub(plain[f"test_{measure}"], axis=0).dropna() * (1 if higher_is_better else -1)
+        gains |= {f"{method}: {name}": Gains(own[[method]].set_axis(["gain"], axis=1)) for method in wide}
+    at = places(next(iter(gains.values())))
+    rows = []
+    for step in sorted({step for _, step in at}):
+        here = [place for place in at if place[1] == step]
+        found = [[corrected_interval(own.at(*place, "gain"), over_train) for place in here] for own in gains.values()]
+        rows.append([str(step), str(len(here)), *map(mean_and_tally, found)])
+    words = {"repeats": rivals["repeat"].nunique(), **ahead(lines, rivals)}
+    about = paragraph(RIVALS.format(**words))
+    return ["## Simple rivals", "", about, "", *table(["rows", "sets", *gains], rows)]
+
+
+def ahead(lines: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, Any]:
+    """Who gains most AUC with the fewest rows, of the taught boosters and of the rivals: means over the sets."""
+    fewest = rivals["rows"].min()
+    taught = gains_of(lines, "auc", "auc").by_cell[list(METHODS)]
+    plain = lines[lines["method"] == NF].set_index(CELL)["test_auc"]
+    own = rivals.pivot(index=CELL, columns="method", values="auc").sub(plain, axis=0)
+    both = taught.join(own, how="inner").xs(fewest, level="rows").groupby("dataset").mean().mean()
+    best, rival = both[list(METHODS)].idxmax(), both[list(own)].idxmax()
+    return {"rows": fewest, "best": best, "gain": signed(both[best]), "rival": rival, "lead": signed(both[rival])}
 
 
 def chosen(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -157,15 +197,14 @@ def summary(gains: Gains, measure: str, over_train: float) -> list[str]:
         found = [
             [corrected_interval(sign * gains.at(*place, method), over_train) for place in here] for method in METHODS
         ]
-        cells = [
-            f"{signed(mean_of(own), 4)} ({' / '.join(map(str, wins_ties_losses(map(verdict, own))))})" for own in found
-        ]
-        rows.append([step, str(len(here)), *cells])
+        rows.append([step, str(len(here)), *map(mean_and_tally, found)])
     return table(["rows", "sets", *METHODS], rows)
 
 
-def mean_of(found: Sequence[Interval]) -> float:
-    return float(np.mean([one.mean for one in found]))
+def mean_and_tally(found: Sequence[Interval]) -> str:
+    """The mean over sets, and wins / ties / losses."""
+    mean = signed(float(np.mean([one.mean for one in found])), 4)
+    return f"{mean} ({' / '.join(map(str, wins_ties_losses(map(verdict, found))))})"
 
 
 def both_intervals(values: np.ndarray, over_train: float) -> tuple[Interval, Interval]:

@@ -17,7 +17,7 @@ from benchmarks.report.questions import PAIRS, gaps_of, tally
 from benchmarks.report.results import Results
 from benchmarks.selection import page as selection
 from benchmarks.unlabelled import kinds
-from benchmarks.unlabelled.cell import MIXED, PLAIN, SELECT
+from benchmarks.unlabelled.cell import CHOSEN_BY_AUC, MIXED, PLAIN, SELECT
 from benchmarks.unlabelled.scores import Scores, with_all_of
 
 CANDIDATE = "kbpib all features 1"
@@ -90,8 +90,7 @@ class Numbers:
         places = self.places[labels]
         if telling is not None:
             places = kinds.places_in(places, telling)
-        rivals = {"best simple": kinds.SIMPLE, "best": kinds.RIVALS}
-        against = [kinds.best(self.auc, place, rivals[less]) if less in rivals else less for place in places]
+        against = [kinds.best(self.auc, place, kinds.RIVALS) if less == "best" else less for place in places]
         gains = [kinds.mean_gain(self.auc, place, method, rival) for place, rival in zip(places, against, strict=True)]
         return kinds.over_sets(gains)
 
@@ -109,6 +108,18 @@ class Numbers:
         there = [place for places in self.places.values() for place in places]
         gains = {place: kinds.mean_gain(self.auc, place, SELECT) for place in there}
         return [f"{name} with {labels} labels ({gain:+.3f})" for (name, labels), gain in gains.items() if gain < 0]
+
+    def behind_rival(self) -> list[str]:
+        """Sets and numbers of labels at which the mixed teacher has a lower mean AUC than the chosen rival."""
+        there = [(labels, place) for labels, places in self.places.items() for place in places]
+        gains = {(labels, place[0]): kinds.mean_gain(self.auc, place, MIXED, CHOSEN_BY_AUC) for labels, place in there}
+        return [f"{name} with {labels} labels ({gain:+.3f})" for (labels, name), gain in gains.items() if gain < 0]
+
+    def draws(self, method: str) -> str:
+        """How many draws of a set a method has."""
+        places = [place for places in self.places.values() for place in places]
+        there = [place for place in places if self.auc.values(*place, method).size]
+        return kinds.draws(self.auc, there, method)
 
     def choice(self, part: str) -> pd.DataFrame:
         """What `select` chooses by its defaults: a line for each setting."""

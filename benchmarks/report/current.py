@@ -21,7 +21,9 @@ early stopping on the validation part. The peers choose on the same validation p
 at prediction; it is here to show what they know. `All` is trained on both kinds and sees the most frequent value in
 the place of each privileged feature at prediction. self-distillation, mixed without z and shuffled q are controls whose
 teacher has no privileged feature of the row: their gain is smoothing. A mixed teacher is boosting, a forest
-and a linear model on all features, or without z on the classifier features alone."""
+and a linear model on all features, or without z on the classifier features alone. Not compared here: ridge regression,
+random forests and tuned XGBoost on x. [CURVES.md](CURVES.md#simple-rivals) has the first two on up to 1,000 rows,
+[UNLABELLED.md](UNLABELLED.md#mixed-against-the-best-rival) all three."""
 
 INTERVALS = """\
 Differences are the method less plain XGBoost, fold by fold. In brackets stands the

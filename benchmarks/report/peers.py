@@ -27,7 +27,7 @@ for privacy."""
 
 PRINTED_PEER = """\
 The one peer that the paper has. Its kernels, its search and its rows are not stated, so that only the size of the
-numbers is comparable; ours trains on the rows and with the choices that section 4 notes."""
+numbers is comparable; ours trains on the rows and with the choices that the notes in current.csv hold."""
 PRINTED, RELATED = "SVM+", ("SVM", "SVM+", "L2-SVM+")
 
 

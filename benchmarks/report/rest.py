@@ -1,4 +1,4 @@
-"""What did not run and why, and what was noted."""
+"""What did not run and why, and which peers were trained on fewer rows than there are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.data.folds import N_FOLDS
 from benchmarks.report.results import Results
-from benchmarks.text import joined, number, table
+from benchmarks.text import joined, number, paragraph, table
 
 KINDS = {"refused": "not for this set", "error": "failed"}
 NOTE_LENGTH = 160
@@ -22,14 +22,16 @@ def troubles_section(results: Results) -> list[str]:
         lines += [f"All that is missing would take {number(hours, 1)} hours of one core.", ""]
     else:
         lines += ["Every method that runs on a set ran on all of its folds.", ""]
-    return [*lines, "What must be known of those that ran (the first fold's note):", "", *table(NOTES, notes(results))]
+    return [*lines, paragraph(NOTED.format(most=most_rows(results))), ""]
 
 
 INCOMPLETE = """\
 Not complete, and what it would take: the median seconds of a fold that is there, and so many for each that is not. The
 threshold of a method needs the predictions of all folds, which are not committed: whoever adds folds runs all ten into
 a file of their own (`python -m benchmarks.run --out mine.csv`) and puts them in the place of these (`--merge`)."""
-NOTES = ["sets", "method", "mode", "note"]
+NOTED = """\
+The files have a note (measure `note`) for what must be known of a method that ran on a fold, such as the settings that
+it chose. Some methods train on fewer rows than a large set has: {most}."""
 
 
 def troubles(results: Results) -> list[list[str]]:
@@ -71,10 +73,12 @@ def missing_seconds(results: Results) -> dict[tuple[str, str, str], float]:
     }
 
 
-def notes(results: Results) -> list[list[str]]:
-    rows = results.lines[results.lines["measure"] == "note"].sort_values("fold", kind="stable")
-    rows = rows.drop_duplicates(["dataset", "method", "mode"]).sort_index()
-    return sharing([row.dataset, row.method, row.mode, shortened(row.note)] for row in rows.itertuples())
+def most_rows(results: Results) -> str:
+    """The most rows that the notes say of each method."""
+    notes = results.lines[results.lines["measure"] == "note"]
+    rows = notes["note"].astype(str).str.extract(r"trained on (\d+) of")[0].dropna().astype(int)
+    most = rows.groupby(notes["method"].reindex(rows.index), sort=False).max()
+    return joined(f"{method} {count:,}" for method, count in most.items()) if len(most) else "none here"
 
 
 def shortened(text: str) -> str:

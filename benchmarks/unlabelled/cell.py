@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,6 +23,8 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 import pi_xgb
 from benchmarks.data import PreparedSet
+from benchmarks.peers.installed import interpret_types
+from benchmarks.unlabelled.rivals import cross_validated
 from pi_xgb.selection import select
 
 Floats = npt.NDArray[np.float32]
@@ -31,6 +35,7 @@ ROUNDS = 60
 KL_WEIGHT, JOINT_KL_WEIGHT = 10.0, 1.0
 CROSSFIT = 5
 DEPTHS, INNER_FOLDS = (1, 3, 6), 5
+MOST_ROUNDS, STOPPED_AFTER = 300, 20
 IMPUTER: dict[str, Any] = {"objective": "reg:squarederror", "max_depth": 3, "eta": 0.3, "nthread": 1}
 IMPUTER_ROUNDS, IMPUTER_FOLDS = 20, 3
 SELF_TRAINING_STEPS, THRESHOLD = 10, 0.75
@@ -40,6 +45,11 @@ RIDGE_C = (0.001, 0.003, 0.01, 0.03, 0.1)
 """Choosing among these had a lower log loss than each of them, on draws outside the run."""
 FOREST: dict[str, Any] = {"n_estimators": 300, "min_samples_leaf": 2, "n_jobs": 1}
 """Of 1, 2 and 5 rows per leaf the best on draws outside the run."""
+EBM: dict[str, Any] = {"outer_bags": 4, "interactions": 0, "learning_rate": 0.1, "max_rounds": 500, "n_jobs": 1}
+"""Fewer bags and a higher rate than its defaults, and no pairs of columns, for the time. Where its inner validation
+rows are separated perfectly it does not stop by itself."""
+CV_TREES, CV_BAGS = 100, 2
+"""Fewer where the forest and the EBM are cross-validated to choose a rival, for the time."""
 TEST_SHARE = 0.25
 MOST_TRAINING, MOST_TEST = 2000, 5000
 BUDGETS = (50, 100, 200, 400, 800)
@@ -127,6 +137,14 @@ class Draw:
         train, test = (scaler.transform(encoder.transform(rows.x)) for rows in (self.train, self.test))
         return train, test
 
+    def asking(self, rows: npt.NDArray[Any]) -> Draw:
+        """The same training rows, some of which take the place of the test rows."""
+        other = copy.copy(self)
+        other.test = self.train.take(rows)
+        other.imputed = (self.imputed[0], self.imputed[0][rows])
+        other.metric_x = (self.metric_x[0], self.metric_x[0][rows])
+        return other
+
 
 def one_hot(values: Floats, types: Sequence[str]) -> Any:
     """A transformer that leaves numbers as they are and makes a 0/1 column of each category."""
@@ -138,12 +156,21 @@ def one_hot(values: Floats, types: Sequence[str]) -> Any:
 class Work:
     """A draw with labels for some of its training rows. No method sees any other label, but for the ceiling."""
 
-    def __init__(self, draw: Draw, budget: int) -> None:
-        self.draw, self.known = draw, draw.labelled_rows(budget)
+    def __init__(self, draw: Draw, labelled: int | Known) -> None:
+        self.draw = draw
+        self.known = draw.labelled_rows(labelled) if isinstance(labelled, int) else labelled
         self.all = draw.train
         # A label that is not known is the same in all rows, so that no method can learn from it.
         self.label = np.where(self.known, self.all.y, 0)
         self.few = self.all.take(self.known)
+
+    def without(self, held_out: npt.NDArray[Any]) -> Work:
+        """The same settings and fewer labels, to be judged on the rows that lost theirs."""
+        known = self.known.copy()
+        known[held_out] = False
+        other = Work(self.draw.asking(held_out), known)
+        other.tuned_rounds, other.penalty = self.tuned_rounds, self.penalty
+        return other
 
     @property
     def few_x(self) -> xgb.DMatrix:
@@ -163,6 +190,30 @@ class Work:
             return float(history["test-logloss-mean"].iloc[-1])
 
         return {**PARAMS, "max_depth": min(DEPTHS, key=loss)}
+
+    @cached_property
+    def tuned_rounds(self) -> tuple[dict[str, Any], int]:
+        """The depth and the number of rounds, likewise."""
+        how = {"nfold": INNER_FOLDS, "stratified": True, "metrics": "logloss", "seed": self.draw.repeat}
+        stop = {"num_boost_round": MOST_ROUNDS, "early_stopping_rounds": STOPPED_AFTER}
+        losses = {}
+        for depth in DEPTHS:
+            history = xgb.cv({**PARAMS, "max_depth": depth}, self.few_x, **stop, **how)["test-logloss-mean"]
+            losses[depth, int(history.argmin()) + 1] = float(history.min())
+        depth, rounds = min(losses, key=losses.__getitem__)
+        return {**PARAMS, "max_depth": depth}, rounds
+
+    @cached_property
+    def penalty(self) -> float:
+        """The C at which ridge regression cross-validates best on the labelled rows, by log loss."""
+        how = {"scoring": "neg_log_loss", "cv": INNER_FOLDS, "refit": False}
+        search = GridSearchCV(LogisticRegression(max_iter=1000), {"C": RIDGE_C}, **how)
+        return float(search.fit(self.draw.metric_x[0][self.known], self.few.y).best_params_["C"])
+
+    @cached_property
+    def rival_scores(self) -> dict[str, dict[str, float]]:
+        """How the rivals cross-validate on the labelled rows."""
+        return cross_validated(self, CHOSEN_AMONG)
 
     def teacher(self, columns: str, rows: Rows, params: dict[str, Any] = PARAMS, kind: str = "boosted") -> Floats:
         """q of all training rows: of the unlabelled ones the mean of the models of the folds."""
@@ -191,6 +242,11 @@ def plain(work: Work) -> Floats:
 
 def tuned_depth(work: Work) -> Floats:
     return work.said(xgb.train(work.tuned, work.few_x, ROUNDS))
+
+
+def tuned_depth_and_rounds(work: Work) -> Floats:
+    params, rounds = work.tuned_rounds
+    return work.said(xgb.train(params, work.few_x, rounds))
 
 
 def kbpib_labelled(work: Work) -> Floats:
@@ -266,15 +322,32 @@ def label_spreading(work: Work) -> Floats:
 def ridge(work: Work) -> Floats:
     """Logistic regression on the labelled rows, its penalty chosen by inner cross-validation on log loss."""
     train, test = work.draw.metric_x
-    search = GridSearchCV(LogisticRegression(max_iter=1000), {"C": RIDGE_C}, scoring="neg_log_loss", cv=INNER_FOLDS)
-    return search.fit(train[work.known], work.few.y).predict_proba(test)[:, 1]
+    model = LogisticRegression(C=work.penalty, max_iter=1000)
+    return model.fit(train[work.known], work.few.y).predict_proba(test)[:, 1]
 
 
-def forest(work: Work) -> Floats:
+def forest(work: Work, **settings: Any) -> Floats:
     """scikit-learn's, on the labelled rows."""
     train, test = work.draw.metric_x
-    model = RandomForestClassifier(**FOREST, random_state=work.draw.repeat).fit(train[work.known], work.few.y)
-    return model.predict_proba(test)[:, 1]
+    model = RandomForestClassifier(**{**FOREST, "random_state": work.draw.repeat, **settings})
+    return model.fit(train[work.known], work.few.y).predict_proba(test)[:, 1]
+
+
+def ebm(work: Work, **settings: Any) -> Floats:
+    """The explainable boosting machine of interpret, on the labelled rows."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    types = interpret_types(list(work.draw.x_types))
+    model = ExplainableBoostingClassifier(feature_types=types, **{**EBM, "random_state": work.draw.repeat, **settings})
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Missing values detected")  # it concerns the plots alone
+        return model.fit(work.few.x, work.few.y).predict_proba(work.draw.test.x)[:, 1]
+
+
+def chosen_rival(measure: str, work: Work) -> Floats:
+    """The rival that cross-validates best on the labelled rows, trained on all of them."""
+    scores = work.rival_scores
+    return METHODS[max(scores, key=lambda name: scores[name][measure])](work)
 
 
 def imputed_z(work: Work) -> Floats:
@@ -305,6 +378,18 @@ DEPTH_TUNED, KBPIB_TUNED = "depth tuned", "KbPIB depth tuned"
 SELECT_BOOSTED = "select boosted"
 MIXED, FOREST_TEACHER, LINEAR_TEACHER, MIXED_ON_X = "mixed", "forest", "linear", "mixed on x"
 RIDGE_RIVAL, FOREST_RIVAL = "ridge regression on x", "random forest on x"
+TUNED, EBM_RIVAL, SPREADING, IMPUTED = "depth and rounds tuned", "EBM on x", "label spreading", "z imputed"
+CHOSEN_BY_AUC, CHOSEN_BY_LOSS = "best rival by AUC", "best rival by log loss"
+CHOSEN_AMONG: dict[str, Callable[[Work], Floats]] = {
+    PLAIN: plain,
+    TUNED: tuned_depth_and_rounds,
+    RIDGE_RIVAL: ridge,
+    FOREST_RIVAL: partial(forest, n_estimators=CV_TREES),
+    EBM_RIVAL: partial(ebm, outer_bags=CV_BAGS),
+    SPREADING: label_spreading,
+    IMPUTED: imputed_z,
+}
+"""How the rivals are cross-validated that one is chosen from. Both self-trainings are behind plain XGBoost."""
 METHODS: dict[str, Callable[[Work], Floats]] = {
     PLAIN: plain,
     KBPIB_LABELLED: kbpib_labelled,
@@ -321,11 +406,15 @@ METHODS: dict[str, Callable[[Work], Floats]] = {
     DEPTH_TUNED: tuned_depth,
     RIDGE_RIVAL: ridge,
     FOREST_RIVAL: forest,
+    TUNED: tuned_depth_and_rounds,
+    EBM_RIVAL: ebm,
+    CHOSEN_BY_AUC: partial(chosen_rival, "auc"),
+    CHOSEN_BY_LOSS: partial(chosen_rival, "logloss"),
     KBPIB_TUNED: kbpib_tuned,
     SELF_TRAINING: self_training_threshold,
     "self-training k best": self_training_k_best,
-    "label spreading": label_spreading,
-    "z imputed": imputed_z,
+    SPREADING: label_spreading,
+    IMPUTED: imputed_z,
     ALL_LABELS: all_labels,
     "z known at prediction": z_known,
 }

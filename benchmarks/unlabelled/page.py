@@ -15,7 +15,10 @@ from benchmarks.unlabelled import breach
 from benchmarks.unlabelled import cell as cells
 from benchmarks.unlabelled.cell import (
     ALL_LABELS,
+    CHOSEN_BY_AUC,
+    CHOSEN_BY_LOSS,
     DEPTH_TUNED,
+    EBM_RIVAL,
     FOREST_RIVAL,
     FOREST_TEACHER,
     JPIB,
@@ -32,6 +35,7 @@ from benchmarks.unlabelled.cell import (
     SELECT,
     SELECT_BOOSTED,
     SELF_TRAINING,
+    TUNED,
 )
 from benchmarks.unlabelled.headline import draw_headline
 from benchmarks.unlabelled.kinds import OVER_TRAIN, draw_kinds, mean_gain, section
@@ -79,7 +83,13 @@ DESCRIBED = {
     DEPTH_TUNED: "plain XGBoost of depth {depths} by inner cross-validation on log loss",
     RIDGE_RIVAL: "logistic regression on the labelled rows, its penalty chosen by inner cross-validation on log loss",
     FOREST_RIVAL: "scikit-learn's, on the labelled rows; {trees} trees, at least {leaf} rows in a leaf",
-    KBPIB_TUNED: "KbPIB, teacher and student of that same depth",
+    TUNED: "plain XGBoost, depth and number of rounds (at most {rounds}) by inner cross-validation on log loss",
+    EBM_RIVAL: "the explainable boosting machine of interpret on the labelled rows; {bags} bags, no pairs of columns, "
+    "learning rate {rate:g}, for the time",
+    CHOSEN_BY_AUC: "one of the rivals, chosen by cross-validation on the labelled rows; "
+    "[details](#mixed-against-the-best-rival)",
+    CHOSEN_BY_LOSS: "likewise",
+    KBPIB_TUNED: "KbPIB, teacher and student of the depth that is tuned for plain XGBoost",
     SELF_TRAINING: "scikit-learn's SelfTrainingClassifier around the same booster, on x; rows above {threshold:g} get "
     "their predicted label, at most {steps} times",
     "self-training k best": "the same; the most confident tenth of the unlabelled rows in each of the {steps} steps",
@@ -141,6 +151,7 @@ def write_page(results: Path, breach_results: Path, page: Path) -> None:
     draw_breach(broken, folder / "unlabelled_breach.png")
     if MIXED in set(lines["method"]):
         draw_kinds(lines, folder / "unlabelled_kinds.png")
+    if CHOSEN_BY_AUC in set(lines["method"]):
         draw_headline(lines, folder / "headline.png")
     out = ["# Few labels, many rows", "", about(), "", *methods(lines), *splits(lines)]
     out += ["## At a glance", "", GLANCE, ""]
@@ -171,6 +182,9 @@ def methods(lines: pd.DataFrame) -> list[str]:
         "depths": ", ".join(map(str, cells.DEPTHS)),
         "threshold": cells.THRESHOLD,
         "steps": cells.SELF_TRAINING_STEPS,
+        "rounds": cells.MOST_ROUNDS,
+        "bags": cells.EBM["outer_bags"],
+        "rate": cells.EBM["learning_rate"],
         "trees": cells.FOREST["n_estimators"],
         "leaf": cells.FOREST["min_samples_leaf"],
         "tries": " or ".join(str(count) for count in sorted(tries.unique())) or "no",

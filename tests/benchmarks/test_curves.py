@@ -290,3 +290,17 @@ def test_smoke_prints_the_page(capsys, quick):
     out = capsys.readouterr().out
     assert "# Learning curves" in out
     assert "| all or the cap | 1 |" in out
+
+
+def test_simple_rivals_are_compared_on_the_same_draws(tmp_path):
+    lines = made_lines()
+    plain = lines[lines["method"] == "NF"].rename(columns={"test_auc": "auc", "test_logloss": "logloss"})
+    shared = plain[plain["repeat"] < 2]
+    forest = shared.assign(method="forest", auc=shared["auc"] + 0.2, logloss=shared["logloss"] - 0.1)
+    pd.concat([forest, shared.assign(method="ridge")]).to_csv(tmp_path / "rivals.csv", index=False)
+    text = "\n".join(report_curves.rivals_section(lines, tmp_path / "rivals.csv", 1 / 3))
+    row = next(line for line in text.splitlines() if line.startswith("| 100 | 2 |")).split(" | ")
+    assert [cell.split(" (")[0] for cell in row[2:]] == ["+0.2000", "0.0000", "+0.1000", "0.0000"]
+    assert "; 2 repeats of each set" in text
+    assert "forest +0.200." in " ".join(text.split())
+    assert report_curves.rivals_section(lines, tmp_path / "none.csv", 1 / 3) == []

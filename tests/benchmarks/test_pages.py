@@ -109,3 +109,19 @@ def test_no_figure_of_findings_is_typed():
     formats = re.compile(r"\.\d[f%]")
     words = [text.replace("1.6.2", "") for text in typed if not formats.fullmatch(text)]
     assert [text for text in words if re.search(r"\.\d", text)] == []
+
+
+def quoted(text):
+    """The means with their intervals, without code and examples of the notation."""
+    text = re.sub(r"```.*?```|`[^`]*`|\"[^\"]*\"", "", text, flags=re.DOTALL)
+    found = re.finditer(r"(\d*\.\d+)(?:\sAUC)?\s\((?:95\s%\sCI\s)?(-?\d*\.\d+)\sto\s(-?\d*\.\d+)\)", text)
+    return {interval.groups() for interval in found}
+
+
+def test_every_interval_that_a_page_quotes_is_on_a_page_from_a_file():
+    root = FOLDER.parent
+    generated = set().union(*(quoted(page.read_text(encoding="utf-8")) for page in FOLDER.glob("*.md")))
+    assert len(generated) > 1000
+    quoting = [root / "README.md", *(root / "docs").glob("*.md")]
+    unknown = {page.name: quoted(page.read_text(encoding="utf-8")) - generated for page in quoting}
+    assert {name: found for name, found in unknown.items() if found} == {}
