@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 import xgboost as xgb
+from helpers_learners import spec_of
+from sklearn.ensemble import VotingClassifier
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from pi_xgb._core.learners.estimator import EstimatorModel
+import pi_xgb
+from pi_xgb._core.learners.estimator import Estimator, EstimatorModel
 from pi_xgb._core.learners.features import Features
 from pi_xgb._core.losses import LOSSES
 
@@ -24,7 +33,8 @@ class Known:
 
 
 def predicted(objective: str, q: Any) -> np.ndarray:
-    return EstimatorModel(Known(q), LOSSES[objective], CLASSES.get(objective, []), False).predict(ROWS)
+    method = "predict_proba" if objective in CLASSES else "predict"
+    return EstimatorModel(Known(q), LOSSES[objective], method, CLASSES.get(objective, []), False).predict(ROWS)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +65,86 @@ def test_a_value_for_each_row(objective, q, expected):
         ("binary:logistic", [[0, np.nan], [0, 1]], "the predict_proba of the teacher Known must be finite"),
         ("binary:logistic", [0.5, 0.5], r"2 classes, got shape \(2,\)"),
         ("binary:logistic", [[1], [1]], r"2 classes, got shape \(2, 1\)"),
-        ("binary:logistic", [[0, -0.5], [0, 1.5]], "from -0.5 to 1.5"),
+        ("binary:logistic", [[1.5, -0.5], [-0.5, 1.5]], "from -0.5 to 1.5"),
         ("count:poisson", [-1, 2], "from -1 to 2"),
+        ("binary:logistic", [[1, 1], [0, 1]], "must sum to 1 in each row, got sums from 1 to 2"),
+        ("multi:softprob", [[0, 0, 0], [0, 0, 1]], "must sum to 1 in each row, got sums from 0 to 1"),
     ],
 )
 def test_what_cannot_be_a_prediction(objective, q, message):
     with pytest.raises(ValueError, match=message):
         predicted(objective, q)
+
+
+RNG = np.random.default_rng(0)
+X, SIGNAL = RNG.normal(size=(60, 2)), RNG.normal(size=60)
+CLASS, SHARE = (SIGNAL > 0).astype(float), 1 / (1 + np.exp(-SIGNAL))
+
+
+@pytest.mark.parametrize(
+    ("objective", "estimator", "label", "message"),
+    [
+        ("reg:logistic", LogisticRegression(), SHARE, "labels between 0 and 1, got the classifier LogisticRegression"),
+        ("binary:logistic", LogisticRegression(), SHARE, "labels between 0 and 1, got the classifier"),
+        ("count:poisson", LogisticRegression(), CLASS, "got the classifier LogisticRegression: pass a regressor"),
+        ("binary:logistic", KNeighborsClassifier(), np.stack([CLASS, CLASS], 1), "several labels per row, got KNei"),
+        ("binary:logistic", Ridge(), CLASS, "must have predict_proba for binary:logistic, got Ridge"),
+    ],
+)
+def test_an_estimator_for_other_labels_is_an_error_before_a_fit(monkeypatch, objective, estimator, label, message):
+    monkeypatch.setattr(Estimator, "fit", None)
+    with pytest.raises((TypeError, ValueError), match=message):
+        pi_xgb.fit_teacher({"objective": objective}, xgb.DMatrix(X, label), teacher=estimator)
+
+
+def test_a_regressor_learns_shares():
+    teacher = pi_xgb.fit_teacher({"objective": "reg:logistic"}, xgb.DMatrix(X, SHARE), teacher=KNeighborsRegressor(3))
+    expected = KNeighborsRegressor(3).fit(X.astype(np.float32), SHARE.astype(np.float32))
+    folds = teacher.members[0].models
+    assert len(folds) == 5
+    assert abs(np.mean([model.estimator.predict(X) for model in folds], axis=0) - expected.predict(X)).mean() < 0.2
+    assert teacher.values.min() > 0
+
+
+WEIGHT = RNG.uniform(0.1, 3, 60).astype(np.float32)
+
+
+def fitted(estimator: Any, objective: str, label: np.ndarray) -> Any:
+    rows = Features(xgb.DMatrix(X))
+    learner = Estimator(estimator, spec_of(objective))
+    learner.check(rows, label, weighted=True)
+    return learner.fit(rows, label, WEIGHT).estimator
+
+
+def test_pipelines_searches_and_votes_pass_weights_on():
+    line = LogisticRegression().fit(X.astype(np.float32), CLASS, WEIGHT).coef_
+    search = fitted(
+        GridSearchCV(make_pipeline(LogisticRegression()), {"logisticregression__C": [1.0]}), "binary:logistic", CLASS
+    )
+    np.testing.assert_allclose(search.best_estimator_[-1].coef_, line, rtol=1e-5)
+    vote = VotingClassifier([("line", LogisticRegression()), ("bayes", GaussianNB())], voting="soft")
+    np.testing.assert_allclose(fitted(vote, "binary:logistic", CLASS).estimators_[0].coef_, line, rtol=1e-5)
+    inner = make_pipeline(StandardScaler(), make_pipeline(PoissonRegressor()))
+    counts = RNG.poisson(2, 60).astype(np.float32)
+    scaled = StandardScaler().fit_transform(X.astype(np.float32))
+    expected = PoissonRegressor().fit(scaled, counts, WEIGHT).coef_
+    np.testing.assert_allclose(fitted(inner, "count:poisson", counts)[-1][-1].coef_, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KNeighborsClassifier(),
+        make_pipeline(StandardScaler(), KNeighborsClassifier()),
+        GridSearchCV(KNeighborsClassifier(), {}),
+        VotingClassifier([("a", KNeighborsClassifier()), ("b", GaussianNB())], voting="soft"),
+    ],
+)
+@pytest.mark.parametrize("by", ["weight", "scale_pos_weight"])
+def test_weights_are_refused_where_nobody_takes_them(monkeypatch, estimator, by):
+    monkeypatch.setattr(Estimator, "fit", None)
+    weight, params = (WEIGHT, {}) if by == "weight" else (None, {"scale_pos_weight": 3})
+    with pytest.raises(ValueError, match="must take sample_weight in fit where rows have weights, got"):
+        pi_xgb.fit_teacher(
+            {"objective": "binary:logistic", **params}, xgb.DMatrix(X, CLASS, weight=weight), teacher=estimator
+        )

@@ -162,7 +162,7 @@ def test_the_unit_and_the_order_of_columns_mean_nothing(name):
 
 
 @pytest.mark.parametrize("name", ["reg:squarederror", "reg:gamma", "reg:tweedie"])
-@pytest.mark.parametrize("unit", [1e-4, 1e6])
+@pytest.mark.parametrize("unit", [1e-4, 1e6, 1e15])
 def test_the_unit_of_labels_is_that_of_means(name, unit):
     x = rows()
     label = labels(name, signal_of(x))
@@ -311,6 +311,12 @@ def test_labels_at_one_end_of_the_range_are_the_mean():
         np.testing.assert_allclose(predicted(name, x, np.full(120, label, np.float32)), label, rtol=1e-5)
     only_one = predicted("multi:softprob", x, np.full(120, 2, np.float32))
     np.testing.assert_array_equal(only_one, np.tile(np.float32([0, 0, 1]), (120, 1)))
+
+
+@pytest.mark.parametrize("name", ["reg:gamma", "reg:tweedie"])
+def test_amounts_beyond_the_largest_mean_give_this_mean(name):
+    label = np.linspace(1e30, 2e30, 120, dtype=np.float32)
+    np.testing.assert_allclose(predicted(name, rows(), label), np.exp(60), rtol=1e-5)
 
 
 def test_a_class_without_rows_has_no_probability():

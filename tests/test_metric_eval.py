@@ -7,7 +7,7 @@ import pytest
 import xgboost as xgb
 
 from pi_xgb._core.losses import LOSSES
-from pi_xgb._core.metric_eval import eval_of_means, margins_of, mean_loss
+from pi_xgb._core.metric_eval import eval_of_means, loss_name, margins_of, mean_loss
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -67,3 +67,25 @@ def test_certain_probabilities_have_a_margin():
     assert margin.dtype == np.float32
     certain = mean_loss(loss, np.array([0, 1], np.float32), np.array([0, 1], np.float32), None)
     assert 0 <= certain < 1e-6
+
+
+DEVIANCES = {"count:poisson": 1, "reg:gamma": 2, "reg:tweedie": 1.5}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("objective", DEVIANCES)
+def test_of_counts_and_costs_it_is_the_deviance(objective, weighted):
+    metrics = pytest.importorskip("sklearn.metrics")
+    label = RNG.poisson(2.0, N).astype(np.float32) + np.float32(objective == "reg:gamma")
+    q, weight = RNG.gamma(2, 1, N).astype(np.float32), WEIGHT if weighted else None
+    expected = metrics.mean_tweedie_deviance(label, q, sample_weight=weight, power=DEVIANCES[objective])
+    assert mean_loss(LOSSES[objective], q, label, weight) == pytest.approx(expected, rel=1e-5)
+    assert loss_name(LOSSES[objective]) == "deviance"
+
+
+@pytest.mark.parametrize("objective", ["reg:logistic", "binary:logitraw"])
+def test_of_every_probability_it_is_the_log_loss(objective):
+    label, q = (part.astype(np.float32) for part in CASES["binary:logistic"])
+    expected = mean_loss(LOSSES["binary:logistic"], q, label, WEIGHT)
+    assert mean_loss(LOSSES[objective], q, label, WEIGHT) == expected
+    assert loss_name(LOSSES[objective]) == "log loss"

@@ -574,7 +574,7 @@ def test_columns_are_put_in_the_order_of_the_classes():
     loss = Spec.read({"objective": "multi:softprob", "num_class": 3}).loss
 
     def in_order(classes, is_frozen):
-        return EstimatorModel(teacher, loss, classes, is_frozen)._in_order(q).tolist()
+        return EstimatorModel(teacher, loss, "predict_proba", classes, is_frozen)._in_order(q).tolist()
 
     assert in_order(["a", "b"], is_frozen=True) == [[0.1, 0.9]]  # knows no classes
     teacher.classes_ = ["b", "a"]

@@ -477,6 +477,30 @@ def test_training_twice_with_the_same_objects_gives_the_same_model(how):
     )
 
 
+def test_a_fold_without_a_claim_predicts_almost_nothing():
+    x, claim = np.random.default_rng(0).normal(size=(60, 2)), np.zeros(60)
+    claim[7] = 5.0
+    params = {"objective": "reg:tweedie", "nthread": 1}
+    teacher = pi_xgb.fit_teacher(params, xgb.DMatrix(x, claim), 5, crossfit=5)
+    assert 0 <= teacher.values[7] < 1e-20
+    assert teacher.values.max() > 0.01
+    assert pi_xgb.fit_teacher(params | {"base_score": 0.5}, xgb.DMatrix(x, claim), 1, crossfit=5).values.min() > 0.1
+
+
+@pytest.mark.parametrize("kind", ["boosted", "forest", "linear", "mixed"])
+def test_folds_share_out_the_rows_of_positive_weight(kind):
+    x, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
+    weight = np.zeros(200)
+    weight[[0, 1, 2, 3]] = 1
+    params = {"objective": "binary:logistic", "nthread": 1}
+    teacher = pi_xgb.fit_teacher(params, xgb.DMatrix(x, y, weight=weight), 5, teacher=kind, crossfit=2)
+    assert [len(member.models) for member in teacher.members] == [2] * len(teacher.members)
+    assert np.isfinite(teacher.values).all()
+    weight[1:] = 0
+    with pytest.raises(ValueError, match="cross-fitting requires at least 2 labelled rows, got 1"):
+        pi_xgb.fit_teacher(params, xgb.DMatrix(x, y, weight=weight), 5, teacher=kind, crossfit=2)
+
+
 # --- its score ------------------------------------------------------------------------------------------------
 
 

@@ -70,12 +70,12 @@ class TrainableTeacher(Teacher):
 
     def check(self, n_rows: int) -> None:
         """Raise unless recipe and folds fit the rows."""
-        recipe = self.recipe
-        recipe.check(self.features, weighted=self._weight.size > 0)
+        recipe, counting = self.recipe, self._counting
+        recipe.check(self.features, self._label, weighted=self._task().weight is not None)
         crossfit = 2 if recipe.crossfit is None else recipe.crossfit
-        check_crossfit(crossfit, self._labelled, n_rows, self._whole_groups)
+        check_crossfit(crossfit, counting, n_rows, self._whole_groups)
         if recipe.crossfit and recipe.spec.loss.kind == "label":
-            warn_of_rare_classes(recipe.crossfit, self._label, self._labelled)
+            warn_of_rare_classes(recipe.crossfit, self._label, counting)
 
     def check_answers(self, task: Task, weight: Any) -> None:
         """Accept all: q is unknown before the training."""
@@ -127,6 +127,12 @@ class TrainableTeacher(Teacher):
     def _known(self) -> Array:
         return np.ones(len(self._label), bool) if self._labelled is None else self._labelled
 
+    @property
+    def _counting(self) -> Array | None:
+        """Which rows have a label and a positive weight, None where all have: folds share out these."""
+        weight = self._task().weight
+        return self._labelled if weight is None or weight.all() else self._known & (weight > 0)
+
     def _task(self) -> Task:
         query, weight = query_of_row(self.features.matrix), self._weight
         if query is not None and weight.size:
@@ -140,14 +146,15 @@ class TrainableTeacher(Teacher):
         recipe, label, n_rows = self.recipe, self._label, len(self._label)
         check_groups_apart(self._groups)  # the user's groups; queries are numbered per worker
         groups, classes, crossfit = self._whole_groups, recipe.spec.loss.probabilities, recipe.crossfit
+        counting = self._counting
         if crossfit is None:
-            crossfit = default_crossfit(label, self._labelled, groups, classes=classes)
+            crossfit = default_crossfit(label, counting, groups, classes=classes)
         filled = np.ones(n_rows, bool) if recipe.estimator is None else ~self.features.empty_rows
         fold_of = np.zeros(n_rows, int)
         if self.folds is not None and self.folds.number == crossfit:
             return self.folds.fitted_on(self._known & filled)
         if crossfit:
-            fold_of = deal_labelled(label, self._labelled, groups, crossfit, recipe.seed, classes=classes)
+            fold_of = deal_labelled(label, counting, groups, crossfit, recipe.seed, classes=classes)
         if self._teacher_weight is not None:
             fold_of[~filled & (self._teacher_weight == 0)] = LEFT_OUT
         return Folds(fold_of, self._known & filled, in_sample=not crossfit)

@@ -12,25 +12,31 @@ from .._arrays import Array
 from .._xgb.matrix import copy_rows_info
 from .losses import Loss
 
-METRIC_NAMES = {"logloss": "log loss", "mlogloss": "log loss", "rmse": "rmse"}
-"""The metrics with a scale, and their names."""
 _CLOSE = np.float32(1e-7)
+_TINY = np.finfo(np.float32).tiny
+
+
+def loss_name(loss: Loss) -> str | None:
+    """Return the name of the loss that :func:`mean_loss` gives; None for objectives without a mean."""
+    if not loss.has_gradient:
+        return None
+    return "log loss" if loss.probabilities else "deviance" if loss.has_exposure else "rmse"
 
 
 def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float:
-    """Return the loss of q as predictions of these labels, on the scale of the metric.
+    """Return the loss of q as predictions of these labels.
 
-    NaN for rows of total weight 0, and for metrics without a scale.
+    NaN for rows of total weight 0, and for objectives without a mean.
     """
-    if loss.default_metric not in METRIC_NAMES:
-        return float("nan")
     weights = np.ones(len(label)) if weight is None or not weight.size else weight
-    if not weights.sum() > 0:
+    if not (loss.has_gradient and weights.sum() > 0):
         return float("nan")
-    target = loss.one_hot(label, q) if loss.multiclass else label
+    target = loss.one_hot(label, q)
     row_losses = loss.value(margins_of(q, loss), target)
+    if loss.has_exposure:
+        row_losses = 2 * (row_losses - loss.value(margins_of(np.maximum(target, _TINY), loss), target))
     mean = float(np.average(row_losses.mean(axis=1) if row_losses.ndim == 2 else row_losses, weights=weights))
-    return (2 * mean) ** 0.5 if loss.default_metric == "rmse" else mean
+    return mean if loss.probabilities or loss.has_exposure else (2 * mean) ** 0.5
 
 
 def margins_of(mean: Array, loss: Loss) -> Array:

@@ -35,6 +35,8 @@ class EstimatorModel:
 
     estimator: Any
     loss: Loss
+    method: str
+    """``predict_proba`` or ``predict``."""
     classes: Sequence[Any]
     is_frozen: bool
     """Whether it was fitted by the user, and so must know all the classes."""
@@ -43,10 +45,10 @@ class EstimatorModel:
         """The mean of each row, checked."""
         import sklearn
 
-        name, method = type(self.estimator).__name__, _method(self.loss)
+        name, method = type(self.estimator).__name__, self.method
         with sklearn.config_context(enable_metadata_routing=False):
             q = np.asarray(getattr(self.estimator, method)(features.as_table()))
-        if self.loss.probabilities:
+        if method == "predict_proba":
             q = self._in_order(q)
             q = q if self.loss.multiclass else q[:, 1]
         elif q.ndim == 2 and q.shape[1] == 1:
@@ -73,7 +75,7 @@ class EstimatorModel:
         if q.ndim != 2 or q.shape[1] != len(own):
             raise ValueError(
                 f"the predict_proba of the teacher {name} must have one column for each of its {len(own)} classes, got "
-                f"shape {q.shape}" + (": for several labels of a row use teacher='mixed'" if q.ndim == 3 else "")
+                f"shape {q.shape}"
             )
         wanted = list(self.classes)
         if not set(own) <= set(wanted) or (self.is_frozen and len(own) < len(wanted)):
@@ -83,11 +85,39 @@ class EstimatorModel:
             )
         ordered = np.zeros((len(q), len(wanted)))
         ordered[:, [wanted.index(value) for value in own]] = q
+        sums = ordered.sum(axis=1)
+        if np.abs(sums - 1).max(initial=0) > 1e-3:
+            raise ValueError(
+                f"the predict_proba of the teacher {name} must sum to 1 in each row, got sums from {sums.min():g} to "
+                f"{sums.max():g}: check the estimator, or use teacher='mixed'"
+            )
         return ordered
 
 
-def _method(loss: Loss) -> str:
-    return "predict_proba" if loss.probabilities else "predict"
+def _weight_keyword(estimator: Any) -> str | None:
+    """The keyword of ``fit`` for row weights, which pipelines, searches and votes pass on; None where it takes none."""
+    from sklearn import ensemble, model_selection, pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    votes = (
+        ensemble.VotingClassifier,
+        ensemble.VotingRegressor,
+        ensemble.StackingClassifier,
+        ensemble.StackingRegressor,
+    )
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if isinstance(estimator, pipeline.Pipeline):
+        name, last = estimator.steps[-1]
+        keyword = _weight_keyword(last)
+        return keyword and f"{name}__{keyword}"
+    if isinstance(estimator, (model_selection.GridSearchCV, model_selection.RandomizedSearchCV)):
+        return _weight_keyword(estimator.estimator)
+    if isinstance(estimator, votes):
+        members = (member for _, member in estimator.estimators if member != "drop")
+        if all(has_fit_parameter(member, "sample_weight") for member in members):
+            return "sample_weight"
+    return None
 
 
 class Estimator:
@@ -96,18 +126,30 @@ class Estimator:
     def __init__(self, estimator: Any, spec: Spec, classes: Sequence[Any] | None = None) -> None:
         self._estimator, self._spec = estimator, spec
         self._is_frozen = is_frozen(estimator)
+        # The labels of reg:logistic may be shares, which a regressor learns.
+        shares = spec.objective == "reg:logistic" and not hasattr(estimator, "predict_proba")
+        self._method = "predict_proba" if spec.loss.probabilities and not shares else "predict"
         n_classes = max(spec.n_classes, 2)
         self._classes = list(range(n_classes) if classes is None or not self._is_frozen else classes)
 
-    def check(self, features: Features, *, weighted: bool) -> None:
+    def check(self, features: Features, label: Array, *, weighted: bool) -> None:
         """Raise, before any training, if it cannot predict for this objective, or was fitted on other columns."""
-        from sklearn.utils.validation import has_fit_parameter
-
-        name, method = type(self._estimator).__name__, _method(self._spec.loss)
-        if not hasattr(self._estimator, method):
+        name, objective = type(self._estimator).__name__, self._spec.objective
+        learns_classes = self._method == "predict_proba"
+        if not hasattr(self._estimator, self._method):
             raise TypeError(
-                f"teacher must have {method} for {self._spec.objective}, got {name}: pass a classifier with "
-                "probabilities (CalibratedClassifierCV adds them) for classes, a regressor for numbers"
+                f"teacher must have {self._method} for {objective}, got {name}: pass a classifier with probabilities "
+                "(CalibratedClassifierCV adds them, StackingClassifier needs a final_estimator) for classes, a "
+                "regressor for numbers"
+            )
+        if hasattr(self._estimator, "predict_proba") and not (learns_classes or self._spec.loss.by_query):
+            raise TypeError(f"teacher must predict means for {objective}, got the classifier {name}: pass a regressor")
+        if learns_classes and label.ndim == 2:
+            raise ValueError(f"teacher must learn several labels per row, got {name}: use teacher='mixed'")
+        if learns_classes and not self._is_frozen and (label % 1).any():
+            raise ValueError(
+                f"teacher must learn labels between 0 and 1, got the classifier {name}: use teacher='mixed', or "
+                "reg:logistic with a regressor"
             )
         fitted_on = getattr(self._estimator, "n_features_in_", None) if self._is_frozen else None
         if fitted_on is not None and (n_seen := features.as_table().shape[1]) != fitted_on:
@@ -115,7 +157,7 @@ class Estimator:
                 f"teacher_sees must give the {name} the {fitted_on} columns that it was fitted on, it would see "
                 f"{n_seen}: set teacher_sees='privileged' or 'all', or pass a matrix of those columns"
             )
-        if weighted and not (has_fit_parameter(self._estimator, "sample_weight") or self._is_frozen):
+        if weighted and not (self._is_frozen or _weight_keyword(self._estimator)):
             raise ValueError(
                 f"teacher must take sample_weight in fit where rows have weights, got {name}: use another "
                 "estimator, or leave the weights out"
@@ -126,9 +168,9 @@ class Estimator:
         import sklearn
         from sklearn.base import clone
 
-        target = label.astype(np.int64) if self._spec.loss.probabilities else label
-        weights = {} if weight is None else {"sample_weight": weight}
+        target = label.astype(np.int64) if self._method == "predict_proba" else label
         model = clone(self._estimator)
+        weights = {} if weight is None or self._is_frozen else {str(_weight_keyword(model)): weight}
         if not self._is_frozen:
             seed = int(self._spec.params.get("seed", self._spec.params.get("random_state", 0)))
             unset = {
@@ -139,9 +181,9 @@ class Estimator:
             model.set_params(**unset)
         with sklearn.config_context(enable_metadata_routing=False):
             try:
-                model = model.fit(features.as_table(), target, **weights)
+                model.fit(features.as_table(), target, **weights)
             except Exception as error:
                 columns = "of your table" if features.table is not None else f"{describe(features.names)} of a DMatrix"
                 error.add_note(f"raised by the teacher {type(model).__name__} on {len(target)} rows, columns {columns}")
                 raise
-        return EstimatorModel(model, self._spec.loss, self._classes, self._is_frozen)
+        return EstimatorModel(model, self._spec.loss, self._method, self._classes, self._is_frozen)

@@ -10,7 +10,7 @@ import xgboost
 
 from ..._arrays import Array
 from ..losses import NUMBERS, PROBABILITIES
-from ..metric_eval import METRIC_NAMES
+from ..metric_eval import loss_name
 from ..teachers import FixedTeacher, Teacher
 from .estimator import EstimatorModel
 from .features import Columns, Features, Model
@@ -24,7 +24,7 @@ class Member(NamedTuple):
     models: Sequence[Model]
     """One, or one per fold."""
     loss: float
-    """Its mean loss on the labelled rows; NaN for losses without a scale."""
+    """Its mean loss on the labelled rows, as that of the teacher."""
     weight: float
     """Its share of the teacher's predictions."""
 
@@ -41,8 +41,9 @@ class LearnedTeacher(FixedTeacher):
     boosters : list of xgboost.Booster
         The boosters of all members.
     loss : float
-        The mean loss of q on the labelled rows: out of fold where the teacher is cross-fitted, else on its training
-        rows, where it is no measure of quality. NaN where the objective's own metric has no scale.
+        The loss of q on the labelled rows: log loss of probabilities, rmse of numbers, deviance of counts and costs.
+        It is out of fold where the teacher is cross-fitted, else on its training rows, where it is no measure of
+        quality. NaN for objectives without a mean.
 
     Notes
     -----
@@ -103,8 +104,7 @@ class LearnedTeacher(FixedTeacher):
         n_models = max(len(member.models) for member in self.members)
         in_sample = "on its own training rows" if self._learned_here else "on the labelled rows"
         where = "out of fold" if n_models > 1 else in_sample
-        metric = METRIC_NAMES.get(self._mixture.loss.default_metric)
-        loss = "" if np.isnan(self.loss) else f", {metric} {self.loss:.4f} {where}"
+        loss = "" if np.isnan(self.loss) else f", {loss_name(self._mixture.loss)} {self.loss:.4f} {where}"
         shares = (
             ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members) if len(self.members) > 1 else self.kind
         )

@@ -106,11 +106,11 @@ class _Ridge:
         constant[:, 0] = intercept
         margin, slopes = intercept + offset, []
         spread = float(np.sqrt(average((target - margin) ** 2).mean()))
-        for step in (-1e-4, 2e-4):
+        unit = spread if loss.range == NUMBERS and spread > 0 else 1.0
+        for step in (-1e-4 * unit, 2e-4 * unit):
             margin[:, 0] += step
             slopes.append(loss.slope(loss.mean(margin), target)[:, 0])
-        curvature = float(average(slopes[1] - slopes[0])) / 2e-4
-        unit = spread if loss.range == NUMBERS and spread > 0 else 1.0
+        curvature = float(average(slopes[1] - slopes[0])) / (2e-4 * unit)
         return cls(loss, design, target, weight, offset, constant, curvature, unit)
 
     def take(self, rows: Array) -> _Ridge:
@@ -125,6 +125,8 @@ class _Ridge:
 
     def fit(self) -> Array:
         """The coefficients, ``(K, width)``."""
+        if not self.curvature > 0:  # the loss is flat, as for amounts beyond the largest mean
+            return self.constant
         penalty = _PENALTY_OF_CLASSES if self.loss.probabilities else self._best_penalty()
         return self._minimise(penalty, self.constant)
 

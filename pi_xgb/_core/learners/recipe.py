@@ -9,6 +9,7 @@ from typing import Any
 import xgboost
 from xgboost import collective
 
+from ..._arrays import Array
 from ..._rows.checks import check_choice, check_whole
 from ..._xgb.matrix import can_be_cut
 from ..spec import Spec
@@ -62,14 +63,14 @@ class Recipe:
             return Boosted(self.boosted_spec, self.num_boost_round, dict(self.keywords))
         return LEARNERS[name](self.spec)
 
-    def check(self, features: Features, *, weighted: bool) -> None:
+    def check(self, features: Features, label: Array, *, weighted: bool) -> None:
         """Raise, before any training, if it cannot learn from such rows for this objective."""
         check_rounds(self.num_boost_round)
         check_readable(self.teacher, features.matrix)
         if collective.is_distributed():
             check_distributed(self.teacher)
         if self.estimator is not None:
-            self.estimator.check(features, weighted=weighted)
+            self.estimator.check(features, label, weighted=weighted)
         elif not self.spec.loss.has_gradient and self.kind != "boosted":
             raise ValueError(
                 f"teacher must be 'boosted' or an estimator with {self.spec.objective}, got {self.teacher!r}: the "
