@@ -183,7 +183,7 @@ def compare(
     cells = cells_of(problem, splits, sizes, seed)
     models.check(problem, cells)
     problem.check_candidates(candidates)
-    problem.learning_from(None, None).check_candidates([*controls, *rivals])
+    problem.learning_from(None, None).check_candidates(controls)
     warn_of_idle_rows(problem.idle)
     inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
     inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}

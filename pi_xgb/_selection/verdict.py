@@ -69,8 +69,8 @@ class Evidence:
         """The model to deploy, or ``UNDECIDED``.
 
         The fallback is recommended where the student is not ahead of it by half a standard error, or gains less than
-        a tenth of what its teacher gains. Plain XGBoost is recommended only if no model is ahead of it, and if a
-        teacher that is better makes a gain of its student improbable.
+        a tenth of what its teacher gains. Plain XGBoost is recommended only if neither a model nor the teacher is
+        ahead of it, or if a teacher that is better makes a gain of its student improbable.
         """
         if all(map(self.is_shown, self.over)):
             return STUDENT
@@ -80,7 +80,7 @@ class Evidence:
             return fallback
         if fallback != BASELINE:
             return UNDECIDED if _is_ahead(lead) else fallback
-        is_open = teacher.low > 0 or any(_is_ahead(self.gains[model]) for model in (STUDENT, *self.others))
+        is_open = any(_is_ahead(self.gains[model]) for model in (STUDENT, TEACHER, *self.others))
         return UNDECIDED if is_open else BASELINE
 
     @property
@@ -91,7 +91,7 @@ class Evidence:
             return self._undecided()
         versus = f"{against(self.score, self.means[model], self.means[BASELINE])} of plain XGBoost"
         if model == BASELINE:
-            gains = self._gains(self.gains, [STUDENT, *self.others])
+            gains = self._gains(self.gains, [STUDENT, *self.others, TEACHER])
             return f"Deploy plain XGBoost: no other model is shown to be better. Gains over it: {gains}."
         gain = f"a gain of {self._gain(self.gains[model])}, in {self.better[model]} folds"
         reason = f"Deploy {self._name(model)}: {versus}, {gain}."
@@ -110,8 +110,9 @@ class Evidence:
             until += ", since no model without privileged features is significantly better"
         return (
             f"Undecided: the teacher is {surely}significantly better than plain XGBoost ({values}), and "
-            f"{self.n_labelled:,} labelled rows do not show that the student is better than others. Its gains over "
-            f"them: {self._gains(self.over, doubts)}. {self._needed(doubts)}. {until}."
+            f"{self.n_labelled:,} labelled rows do not show that the student is better than others. It is better than "
+            f"plain XGBoost in {self.better[STUDENT]} folds. Its gains over those in doubt: "
+            f"{self._gains(self.over, doubts)}. {self._needed(doubts)}. {until}."
         )
 
     def _needed(self, doubts: Sequence[str]) -> str:
@@ -119,12 +120,13 @@ class Evidence:
         gains = [(self.over[other], self.critical[other]) for other in doubts]
         if any(gain.error == 0 or gain.mean <= 0 for gain, _ in gains):
             return "As long as it is behind one of them, more rows cannot show it"
-        # The standard error falls with the root of the number of rows.
         needed = self.n_labelled * max((critical * gain.error / gain.mean) ** 2 for gain, critical in gains)
-        if needed > _MOST * self.n_labelled:
-            return f"If the gains stay as large, more than {_MOST * self.n_labelled:,} labelled rows would show them"
-        unit = 10 ** (math.floor(math.log10(needed)) - 1)
-        return f"If the gains stay as large, about {math.ceil(needed / unit) * unit:,.0f} labelled rows would show them"
+        number = f"more than {_MOST * self.n_labelled:,}"
+        if needed <= _MOST * self.n_labelled:
+            unit = 10 ** (math.floor(math.log10(needed)) - 1)
+            number = f"about {math.ceil(needed / unit) * unit:,.0f}"
+        assumed = "If the gains stay as large and their standard errors fall with the root of the rows"
+        return f"{assumed}, {number} labelled rows would show them"
 
     def _gains(self, gains: Mapping[str, Interval], models: Sequence[str]) -> str:
         return ", ".join(f"{self._name(model)} {self._gain(gains[model])}" for model in models)
@@ -138,4 +140,5 @@ class Evidence:
             SELF: "the student taught without privileged features (self-distillation)",
             SHUFFLED: "the student taught with shuffled privileged features (shuffled)",
             RIVAL: f"the best rival ({self.rival})",
+            TEACHER: "the teacher",
         }.get(model, model)
