@@ -40,7 +40,7 @@ dates = st.integers(0, 300).map(lambda day: datetime.datetime(2024, 1, 1) + date
 rows = st.lists(st.tuples(dates, st.none() | st.integers(0, 200)), min_size=1, max_size=12)
 
 
-@pytest.mark.filterwarnings("ignore:.* have passed in all", "ignore:all .* labels are")
+@pytest.mark.filterwarnings("ignore:the horizon of .* has passed", "ignore:all .* labels are")
 @given(rows, st.integers(1, 120), dates)
 def test_each_row_is_labelled_by_its_own_dates(drawn, days, now):
     seen = [row for row, _ in drawn]
@@ -152,11 +152,11 @@ def test_messages_name_instants_in_utc_where_dates_have_a_zone():
 
 
 def test_results_of_which_nothing_follows_are_warned_of():
-    with pytest.warns(UserWarning, match="5 days have passed in all 4 rows"):
+    with pytest.warns(UserWarning, match="the horizon of 5 days has passed in all 4 rows"):
         assert labels.mature(SEEN, CAME, "5D", NOW).labelled.all()
-    with pytest.warns(match="every row has a label"), pytest.warns(match="4 labels are 0 with .* 0 days 00:06:00"):
+    with pytest.warns(match="every row has a label"), pytest.warns(match="4 labels are 0, with .* 0 days 00:06:00"):
         labels.mature(SEEN, CAME, "6m", NOW)  # minutes, not months
-    with pytest.warns(UserWarning, match="all 2 labels are 0 with a horizon of 60 days"):
+    with pytest.warns(UserWarning, match="all 2 labels are 0, with a horizon of 60 days"):
         assert labels.mature(SEEN, [None, *CAME[1:]], "60D", NOW).y[:2].tolist() == [0, 0]
 
 

@@ -128,7 +128,8 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
         )
     y = np.where(labelled, came <= seen + span, np.nan)
     if labelled.all():
-        warn_user(f"{lasting} have passed in all {len(labelled)} rows by {_text(now, zone)}: every row has a label")
+        passed = f"the horizon of {lasting} has passed in all {len(labelled)} rows by {_text(now, zone)}"
+        warn_user(f"{passed}: every row has a label")
     if len(np.unique(y[labelled])) == 1:
         warn_user(
             f"all {int(labelled.sum())} labels are {y[labelled][0]:g}, with a horizon of {lasting}: a model of two "
