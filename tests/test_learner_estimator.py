@@ -9,6 +9,7 @@ import pytest
 import xgboost as xgb
 from helpers_learners import spec_of
 from sklearn.ensemble import VotingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -114,6 +115,24 @@ def fitted(estimator: Any, objective: str, label: np.ndarray) -> Any:
     learner = Estimator(estimator, spec_of(objective))
     learner.check(rows, label, weighted=True)
     return learner.fit(rows, label, WEIGHT).estimator
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_of_counts_with_an_exposure_it_learns_the_rates(weight):
+    exposure = RNG.uniform(0.1, 9, 60).astype(np.float32)
+    counts = RNG.poisson(exposure * np.exp(X[:, 0])).astype(np.float32)
+    rows = xgb.DMatrix(X, counts, weight=weight, base_margin=np.log(exposure))
+    weights = exposure * (1 if weight is None else weight)
+    line = PoissonRegressor().fit(X.astype(np.float32), counts / exposure, weights)
+    for teacher in (PoissonRegressor(), FrozenEstimator(line)):
+        learned = pi_xgb.fit_teacher({"objective": "count:poisson"}, rows, teacher=teacher, crossfit=0)
+        np.testing.assert_allclose(learned.values, line.predict(X) * exposure, rtol=1e-3)
+        np.testing.assert_allclose(learned.predict(xgb.DMatrix(X)), line.predict(X), rtol=1e-3)
+    if weight is None:  # without weights of its own
+        near = KNeighborsRegressor(5)
+        learned = pi_xgb.fit_teacher({"objective": "count:poisson"}, rows, teacher=near, crossfit=0)
+        expected = near.fit(X.astype(np.float32), counts / exposure).predict(X.astype(np.float32)) * exposure
+        np.testing.assert_allclose(learned.values, expected, rtol=1e-4)
 
 
 def test_pipelines_searches_and_votes_pass_weights_on():

@@ -221,6 +221,19 @@ def test_that_a_value_is_missing_counts():
     np.testing.assert_allclose(mean, label, atol=0.5)
 
 
+def test_of_a_column_of_few_values_those_set_the_indicator():
+    rng = np.random.default_rng(0)
+    full = (rng.random((200, 5)) < 0.3).astype(np.float32)
+    label = (full @ rng.normal(size=5) + rng.normal(size=200) > 0).astype(np.float32)
+    ones, zeros = np.where(full > 0, full, np.nan), np.where(full > 0, np.nan, full)
+    model = fitted("binary:logistic", ones, label)
+    encoded = model.encoding.design(ones)
+    assert encoded.numbers.shape == (0, 200)
+    np.testing.assert_array_equal(encoded.indicators.toarray(), full)
+    expected = predicted("binary:logistic", zeros, label)
+    np.testing.assert_allclose(model.predict(features(ones)), expected, atol=1e-5)
+
+
 def test_a_value_that_no_training_row_lacks_is_the_mean_where_it_is_missing():
     x = rows()
     model = fitted("reg:squarederror", x, signal_of(x))

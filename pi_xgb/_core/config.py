@@ -24,7 +24,7 @@ from .checks import (
 from .job import Boosting
 from .joint import JointTeacher
 from .learned import TrainableTeacher
-from .learners import DEFAULT_TEACHER
+from .learners import DEFAULT_TEACHER, members_of
 from .learners.estimator import is_estimator
 from .learners.features import Features
 from .learners.recipe import (
@@ -182,8 +182,8 @@ class TeacherConfig:
         if self.privileged is None and (self._is_set("teacher_sees") or self.privileged_evals or self.allow_overlap):
             names = [n for n in ("teacher_sees", "privileged_evals", "allow_overlap") if self._is_set(n)]
             raise ValueError(f"{require(names)} privileged=, the DMatrix of privileged features: pass it")
-        boosters = [teacher for teacher in self._trained if isinstance(teacher, str) and teacher in _BOOSTED]
-        if self._is_set("teacher_params") and not boosters:
+        has_booster = any("boosted" in members_of(teacher) for teacher in self._words)
+        if self._is_set("teacher_params") and not has_booster:
             raise ValueError(
                 f"teacher_params require teacher='boosted' or 'mixed', got teacher={self._trained[0]!r}: leave them out"
             )
@@ -198,8 +198,6 @@ class TeacherConfig:
             )
         if self.method == "jpib":
             self._check_joint()
-        if self.crossfit_groups is not None and self.crossfit == 0:
-            raise ValueError("crossfit_groups require crossfit of at least 2, got crossfit=0: set crossfit as well")
         if self.crossfit_groups is not None and not self.is_crossfitted:
             raise ValueError("crossfit_groups require crossfit of at least 2: set crossfit as well")
         if self.privileged_evals and not early_stopping_rounds:
@@ -406,4 +404,3 @@ _OF_TRAINED = (
     "privileged_evals",
     "allow_overlap",
 )
-_BOOSTED = ("boosted", "mixed")

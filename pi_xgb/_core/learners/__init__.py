@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from ..spec import Spec
 from .features import Learner
 from .forest import Forest
 from .linear import Linear
 
-TeacherName = Literal["boosted", "forest", "linear", "mixed"]
 DEFAULT_TEACHER = "boosted"
 LEARNERS: dict[str, Callable[[Spec], Learner]] = {"forest": Forest, "linear": Linear}
 """The kinds besides boosting, by name."""

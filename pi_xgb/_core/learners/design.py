@@ -60,29 +60,32 @@ class Design(NamedTuple):
 class Encoding:
     """How the columns of rows become a design; fitted on the training rows.
 
-    A missing number becomes the mean and sets an indicator, a missing category is a level. Constant columns, levels and
-    indicators that no training row has are no obstacle: a ridge model has a coefficient of 0 for them.
+    A missing number becomes the mean and sets an indicator, a missing category is a level. Where most rows lack a
+    number, the others set the indicator, which is the same model in fewer entries. Constant numbers have no column.
+    Levels and indicators that no training row has are no obstacle: a ridge model has a coefficient of 0 for them.
     """
 
     def __init__(self, values: Array, is_category: Array, weight: Array) -> None:
         self._numbers, self._categories = np.flatnonzero(~is_category), np.flatnonzero(is_category)
-        self._moments = [_moments(values[:, column], weight) for column in self._numbers]
+        moments = {column: _moments(values[:, column], weight) for column in self._numbers}
+        self._moments = {column: found for column, found in moments.items() if np.isfinite(found[1])}
+        self._mostly_absent = [np.isnan(values[:, column]).mean() > 0.5 for column in self._numbers]
         self._levels = [_frequent_levels(values[:, column], weight) for column in self._categories]
 
     def design(self, values: Array) -> Design:
         """The design of rows with the same columns."""
         from scipy import sparse
 
-        numbers = np.empty((len(self._numbers), len(values)), np.float32)
-        set_in: list[Array] = []
-        for standardised, column, (mean, deviation) in zip(numbers, self._numbers, self._moments, strict=True):
-            deviations = (values[:, column] - mean) / deviation
-            np.clip(deviations, -_MAX_DEVIATION, _MAX_DEVIATION, out=deviations)
-            absent = np.isnan(deviations)
-            standardised[:] = np.where(absent, 0, deviations)
-            set_in.append(np.flatnonzero(absent))
+        numbers = np.empty((len(self._moments), len(values)), np.float32)
+        for standardised, (column, (mean, deviation)) in zip(numbers, self._moments.items(), strict=True):
+            deviations = np.clip((values[:, column] - mean) / deviation, -_MAX_DEVIATION, _MAX_DEVIATION)
+            standardised[:] = np.where(np.isnan(deviations), 0, deviations)
+        set_in = [
+            np.flatnonzero(np.isnan(values[:, column]) != mostly_absent)
+            for column, mostly_absent in zip(self._numbers, self._mostly_absent, strict=True)
+        ]
         columns = [np.full(len(rows), number) for number, rows in enumerate(set_in)]
-        width = len(numbers)
+        width = len(set_in)
         for column, levels in zip(self._categories, self._levels, strict=True):
             codes = _codes(values[:, column])
             position = np.searchsorted(levels, codes).clip(max=len(levels) - 1)

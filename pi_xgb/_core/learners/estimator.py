@@ -12,7 +12,7 @@ from ..._arrays import Array
 from ..._rows.names import describe
 from ..losses import Loss
 from ..spec import Spec
-from .features import Features
+from .features import Features, as_rates
 
 
 def is_estimator(teacher: Any) -> bool:
@@ -66,6 +66,8 @@ class EstimatorModel:
                 f"the {method} of the teacher {name} must {self.loss.range.must}, got values from {low:g} to {high:g}: "
                 "use teacher='mixed', or an estimator for such labels (PoissonRegressor for counts)"
             )
+        exposure = _exposure(self.loss, features)
+        q = q if exposure is None else q * exposure
         return np.clip(q, self.loss.range.low, self.loss.range.high).astype(np.float32)
 
     def _in_order(self, q: Array) -> Array:
@@ -92,6 +94,11 @@ class EstimatorModel:
                 f"{sums.max():g}: check the estimator, or use teacher='mixed'"
             )
         return ordered
+
+
+def _exposure(loss: Loss, features: Features) -> Array | None:
+    """The exposure of each row, of which an estimator predicts one unit; None where there is none."""
+    return loss.mean(features.offset) if loss.has_exposure and features.offset is not None else None
 
 
 def _weight_keyword(estimator: Any) -> str | None:
@@ -170,7 +177,10 @@ class Estimator:
 
         target = label.astype(np.int64) if self._method == "predict_proba" else label
         model = clone(self._estimator)
-        weights = {} if weight is None or self._is_frozen else {str(_weight_keyword(model)): weight}
+        exposure, keyword = _exposure(self._spec.loss, features), None if self._is_frozen else _weight_keyword(model)
+        if exposure is not None:
+            target, weight = as_rates(label, np.ones(len(label)) if weight is None else weight, exposure)
+        weights = {} if weight is None or keyword is None else {keyword: weight}
         if not self._is_frozen:
             seed = int(self._spec.params.get("seed", self._spec.params.get("random_state", 0)))
             unset = {

@@ -82,6 +82,11 @@ class Features:
         return margin if margin.size == n_rows else margin.reshape(n_rows, -1)
 
 
+def as_rates(mean: Array, weight: Array, exposure: Array) -> tuple[Array, Array]:
+    """Means per unit of exposure, and weights times exposure: a row has one, however many targets."""
+    return mean / exposure, weight * (exposure.mean(axis=1) if exposure.ndim == 2 else exposure)
+
+
 class Columns:
     """The columns that a teacher was trained on, and XGBoost's codes of their categories.
 

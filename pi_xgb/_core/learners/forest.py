@@ -13,7 +13,7 @@ from ..._xgb.collective import global_sum
 from ..._xgb.matrix import slice_rows
 from ..losses import Loss
 from ..spec import Spec
-from .features import Features
+from .features import Features, as_rates
 
 # On twelve sets with up to 1,500 rows as good as scikit-learn's forest of 300 trees and 2 rows per leaf.
 _PARAMS = {
@@ -47,9 +47,7 @@ class Forest:
         if offset is not None:
             start = loss.mean(offset)
             if loss.has_exposure:
-                mean /= start
-                # A row has one weight, however many targets.
-                weight = weight * (start.mean(axis=1) if start.ndim == 2 else start)
+                mean, weight = as_rates(mean, weight, start)
             else:
                 mean -= start
         rows = np.flatnonzero(weight)
