@@ -995,6 +995,7 @@ def test_a_model_that_states_its_budget(data):
         (Own(privacy_bounds={}, feature_types=["nominal"]), {}, r"feature_types.*continuous.*'nominal'"),
         (Own(privacy_bounds={0: (0, 1)}, feature_types=["continuous", "auto"]), {}, r"feature_types.*'auto'"),
         (Own(privacy_bounds={0: (0, 1)}, feature_types=["continuous", ["a", "b"]]), {}, r"feature_types.*\['a', 'b'\]"),
+        (Own(privacy_bounds={0: (0, 1)}, feature_types="continuous"), {}, r"feature_types.*'c'"),
         (Own(privacy_bounds=None, feature_types=["continuous"]), {}, r"privacy_bounds.*column 0"),
         (Own(privacy_bounds={0: (0, 1)}, feature_types=["continuous"] * 2), {}, r"privacy_bounds.*2 columns.*column 1"),
         (Own(privacy_bounds={0: (0, math.nan)}, feature_types=["continuous"]), {}, r"privacy_bounds.*column 0"),
@@ -1385,6 +1386,10 @@ def test_scores_of_the_users_own_are_counted():
         scored(lambda numbers: numbers)
     with pytest.raises(TypeError, match=r"score must return finite"):
         scored(lambda numbers: "x")
+    lengths = itertools.count(1)
+    for bad in (lambda numbers: numbers[:3] * np.nan, lambda numbers: numbers[: next(lengths) % 3]):
+        with pytest.raises(ValueError, match="score must return finite numbers, as many for every model"):
+            scored(bad)
 
 
 def test_a_bound_is_right_about_a_mechanism_that_is_known():

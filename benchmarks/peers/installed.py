@@ -243,9 +243,9 @@ class EBM(Peer):
 class DPEBM(Peer):
     """The differentially private EBM of interpret.
 
-    Its guarantee holds only with ``x_bounds`` known beforehand (one pair per column; those of categories are not
-    read) and ``repeatable=False``. A benchmark has neither bounds from elsewhere nor use for results that do not
-    repeat: then the accuracy is that of a private model, the guarantee is void, and ``note_`` says so.
+    Its guarantee holds only with ``x_bounds`` known beforehand (one pair per column), ``repeatable=False`` and no
+    categories, whose names it reads from the rows. A benchmark has neither bounds from elsewhere nor use for results
+    that do not repeat: then the accuracy is that of a private model, the guarantee is void, and ``note_`` says so.
     """
 
     module: ClassVar[str | None] = "interpret.privacy"
@@ -264,6 +264,8 @@ class DPEBM(Peer):
         if bounds is None:
             bounds = np.column_stack([x.min(0), x.max(0)])
             void.append("bounds read off the data")
+        elif "c" in self.x_types:
+            void.append("categories read off the data")
         if self.repeatable:
             void.append("fixed seed")
         if void:

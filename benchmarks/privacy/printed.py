@@ -59,7 +59,8 @@ Made by `python -m benchmarks.privacy.printed` from `results/privacy_printed.csv
 over {splits} splits of 80 and 20 %, with interpret's defaults, the smallest and largest value of a column as its
 declared range, and an EBM without pairs and of {bags} bags where nothing is private. AUC for adult (all columns and
 rows; an unknown value is a category) and telco, the higher the better; RMSE in dollars for California housing (missing
-bedrooms are the median), the lower the better."""
+bedrooms are the median), the lower the better. interpret reads the names of categories from the rows, as in that
+document, and so are the ranges here: the epsilons cover neither."""
 
 MISSING = """\
 The other sets of that document are not at hand: credit card fraud, elevators, wine quality and a private healthcare

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -141,15 +141,12 @@ def audit(
     rows = _differing_rows(*map(as_frame, tables))
     # Not the stream of the plain seed: the noise of a training with the same seed would depend on the coins.
     coins = np.random.default_rng([seed, *b"audit"]).random((runs, len(rows))) < 0.5
-    observed = [_as_numbers(observe(train(_mixed(tables, rows[toss])))) for toss in coins]
-    values = np.array(observed) if len({len(numbers) for numbers in observed}) == 1 else None
-    if values is None or not np.isfinite(values).all():
-        raise ValueError("observe must return finite numbers, as many for every model")
+    values = _stacked((observe(train(_mixed(tables, rows[toss]))) for toss in coins), "observe")
     halves = slice(runs // 2), slice(runs // 2, None)
     if score is None:
         scores = np.column_stack([_scores(values[halves[0]], coins[halves[0], i], values) for i in range(len(rows))])
     else:
-        scores = np.array([_as_numbers(score(numbers), "score") for numbers in values])
+        scores = _stacked(map(score, values), "score")
         if scores.shape != coins.shape:
             raise ValueError(f"score must return {len(rows)} numbers, one for each changed row, got {scores.shape[1]}")
     right = ((scores > 0) == coins)[halves[1]]
@@ -201,10 +198,18 @@ def _mixed(tables: tuple[Any, Any], rows: NDArray[np.intp]) -> Any:
     return mixed if hasattr(tables[0], "columns") else mixed.to_numpy()
 
 
-def _as_numbers(observed: Any, name: str = "observe") -> NDArray[np.float64]:
-    values = np.asarray(observed)
+def _stacked(results: Iterable[Any], name: str) -> NDArray[np.float64]:
+    """Return a row of numbers for each model; raise unless they are finite, and as many for every model."""
+    rows = [_as_numbers(result, name) for result in results]
+    if len({len(row) for row in rows}) > 1 or not all(np.isfinite(row).all() for row in rows):
+        raise ValueError(f"{name} must return finite numbers, as many for every model")
+    return np.array(rows)
+
+
+def _as_numbers(result: Any, name: str) -> NDArray[np.float64]:
+    values = np.asarray(result)
     if values.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must return finite numbers, got {type(observed).__name__} of {values.dtype}")
+        raise TypeError(f"{name} must return finite numbers, got {type(result).__name__} of {values.dtype}")
     return np.atleast_1d(values).astype(np.float64).ravel()
 
 

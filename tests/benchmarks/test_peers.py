@@ -855,8 +855,10 @@ def test_the_private_ebm_says_when_its_guarantee_is_void():
     assert peer.note_ == "no privacy guarantee (bounds read off the data, fixed seed)"
     bounds = [(-5, 5), (-5, 5), (0, 2)]
     peer = installed.DPEBM(x_bounds=bounds, repeatable=False).fit(x, y, x_types=X_TYPES)
-    # Bounds from outside and fresh noise: nothing to confess, and the library itself warns of nothing.
-    assert peer.note_ == ""
+    # Bounds from outside and fresh noise; but the names of categories come from the rows.
+    assert peer.note_ == "no privacy guarantee (categories read off the data)"
+    numbers = installed.DPEBM(x_bounds=bounds[:2], repeatable=False).fit(x[:, :2], y, x_types=X_TYPES[:2])
+    assert numbers.note_ == ""
     assert peer._model.get_params()["random_state"] is None
     assert peer._model.get_params()["privacy_bounds"] == {0: (-5.0, 5.0), 1: (-5.0, 5.0)}
     with pytest.raises(ValueError, match="x_bounds"):
