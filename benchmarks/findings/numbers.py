@@ -16,6 +16,7 @@ from benchmarks.report.__main__ import results_of
 from benchmarks.report.questions import PAIRS, gaps_of, tally
 from benchmarks.report.results import Results
 from benchmarks.selection import page as selection
+from benchmarks.text import signed
 from benchmarks.unlabelled import kinds
 from benchmarks.unlabelled.cell import CHOSEN_BY_AUC, MIXED, PLAIN, SELECT
 from benchmarks.unlabelled.scores import Scores, with_all_of
@@ -109,11 +110,16 @@ class Numbers:
         gains = {place: kinds.mean_gain(self.auc, place, SELECT) for place in there}
         return [f"{name} with {labels} labels ({gain:+.3f})" for (name, labels), gain in gains.items() if gain < 0]
 
-    def behind_rival(self) -> list[str]:
-        """Sets and numbers of labels at which the mixed teacher has a lower mean AUC than the chosen rival."""
-        there = [(labels, place) for labels, places in self.places.items() for place in places]
-        gains = {(labels, place[0]): kinds.mean_gain(self.auc, place, MIXED, CHOSEN_BY_AUC) for labels, place in there}
-        return [f"{name} with {labels} labels ({gain:+.3f})" for (labels, name), gain in gains.items() if gain < 0]
+    def behind_rival(self) -> tuple[list[str], int]:
+        """Where the mixed teacher has a lower mean AUC than the chosen rival; of all labels the number of sets."""
+        behind = {
+            (labels, place[0]): gain
+            for labels, places in self.places.items()
+            for place in places
+            if (gain := kinds.mean_gain(self.auc, place, MIXED, CHOSEN_BY_AUC)) < 0
+        }
+        few = [f"{name} with {n} labels ({signed(gain)})" for (n, name), gain in behind.items() if n != kinds.ALL]
+        return few, len(behind) - len(few)
 
     def draws(self, method: str) -> str:
         """How many draws of a set a method has."""

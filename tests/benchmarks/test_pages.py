@@ -114,7 +114,7 @@ def test_no_figure_of_findings_is_typed():
 def quoted(text):
     """The means with their intervals, without code and examples of the notation."""
     text = re.sub(r"```.*?```|`[^`]*`|\"[^\"]*\"", "", text, flags=re.DOTALL)
-    found = re.finditer(r"(\d*\.\d+)(?:\sAUC)?\s\((?:95\s%\sCI\s)?(-?\d*\.\d+)\sto\s(-?\d*\.\d+)\)", text)
+    found = re.finditer(r"(\d*\.\d+)(?:\s+AUC)?\s+\((?:95\s+%\s+CI\s+)?(-?\d*\.\d+)\s+to\s+(-?\d*\.\d+)\)", text)
     return {interval.groups() for interval in found}
 
 
