@@ -280,6 +280,14 @@ def test_columns_that_say_nothing_change_nothing(name):
     np.testing.assert_allclose(with_idle.predict(features(other)), expected, atol=1e-4 * expected.std())
 
 
+def test_tweedie_of_power_1_is_poisson():
+    x = rows()
+    label = labels("count:poisson", signal_of(x))
+    spec = spec_of("reg:tweedie", tweedie_variance_power=1.0)
+    mean = Linear(spec).fit(features(x), label, None).predict(features(x))
+    np.testing.assert_allclose(mean, predicted("count:poisson", x, label), rtol=1e-4)
+
+
 @pytest.mark.parametrize("name", WITH_EXPOSURE)
 def test_an_exposure_multiplies_the_mean(name):
     x = rows()

@@ -25,6 +25,7 @@ from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -1403,7 +1404,7 @@ def test_parameters_that_mean_nothing():
     refused("does not read them", teacher=q, fit=apart)
     without = "teacher must have predict_proba .*got LinearRegression"
     refused(without, teacher=LinearRegression(), fit=apart, error=TypeError)
-    piped = Pipeline([("model", LogisticRegression())])
+    piped = Pipeline([("model", KNeighborsClassifier())])
     weighted = lambda x, z, y: {"privileged": z, "sample_weight": np.ones(len(y))}  # noqa: E731
     refused("teacher must take sample_weight .*got Pipeline", teacher=piped, fit=weighted)
     refused(r"teacher.*objectives", classes=0, objective="survival:cox", fit=apart)

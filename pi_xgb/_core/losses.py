@@ -457,7 +457,7 @@ class Tweedie(_LogLinkLoss):
 
     def value(self, margin: Array, target: Array) -> Array:
         f, r = margin.astype(np.float64), float(self._power)
-        return np.exp((2 - r) * f) / (2 - r) + target * np.exp((1 - r) * f) / (r - 1)
+        return np.exp((2 - r) * f) / (2 - r) + target * (np.exp((1 - r) * f) / (r - 1) if r > 1 else -f)
 
     def _parts(self, mean: Array, target: Array) -> tuple[Array, Array]:
         """Return the terms of mean and target in the slope, in fresh arrays."""
