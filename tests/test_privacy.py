@@ -1486,6 +1486,7 @@ def test_the_best_cut_lies_midway_between_two_scores():
     assert best_cut(-scores, coins, 0.0, 0.2) == (-4.5, True, False)
     assert best_cut(scores, ~coins, 0.0, 0.2) == (4.5, False, True)
     assert best_cut(-scores, ~coins, 0.0, 0.2) == (-4.5, True, True)
+    assert best_cut(np.repeat([0.0, 1.0], 20), np.arange(40) >= 20, 0.0, 0.2)[0] == 0.5  # the last cut counts, too
     assert best_cut(np.zeros(4), np.array([True, True, False, False]), 0.0, 0.05) == (0.0, True, True)
 
 
