@@ -221,6 +221,20 @@ def test_a_teacher_remembers_its_labelled_rows():
     assert pi_xgb.train(PARAMS, dtrain().slice(np.flatnonzero(SOME)), 2, teacher=part).num_boosted_rounds() == 2
 
 
+def test_what_a_cluster_asks_before_there_are_rows():
+    for kl_weight, n_teachers in ((0, 0), (0.5, 1)):
+        config = TeacherConfig(privileged=Z_MATRIX, kl_weight=kl_weight)
+        assert len(config.supervision_without_rows().teachers) == n_teachers
+    for teacher, sees in (
+        (None, False),
+        ("boosted", False),
+        ("forest", True),
+        ([("boosted", 1.0), ("forest", 1.0)], True),
+    ):
+        assert TeacherConfig(privileged=Z_MATRIX, teacher=teacher).sees_student == sees
+    assert not TeacherConfig(privileged=Z_MATRIX, teacher="forest", allow_overlap=True).sees_student
+
+
 def test_all_matrices_of_the_teachers_are_held():
     one, two = privileged(), privileged()
     assert TeacherConfig(privileged=one, privileged_evals=[(two, "valid")]).matrices == [one, two]

@@ -1151,3 +1151,9 @@ def test_regression_has_no_positives():
     case, group = CASES["regression"](seed=0)
     with pytest.raises(ValueError, match=r"use metric='dp' for regression"):
         fair_importance(case.booster, case.X, case.y, sensitive_features=group, metric="eo")
+
+
+def test_one_class_is_no_choice_among_classes():
+    x = np.arange(20.0)[:, None]
+    booster = xgb.train({"num_class": 1, "nthread": 1}, xgb.DMatrix(x, x[:, 0] > 9), 1)  # which XGBoost takes
+    assert not _trees.read_trees(booster).is_multiclass

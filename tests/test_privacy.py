@@ -1517,13 +1517,14 @@ def test_where_only_one_side_came_nothing_is_proved():
 
 
 def test_the_best_cut_lies_midway_between_two_scores():
-    # Five runs of one side and 35 of the other, told apart by the score: the event that is rare under one proves more.
+    # Five runs of one side and 35 of the other, separated by the score: the event that is rare under one proves more.
     scores, coins = np.arange(40.0), np.arange(40) >= 5
     assert best_cut(scores, coins, 0.0, 0.2) == (4.5, False)
     assert best_cut(-scores, ~coins, 0.0, 0.2) == (-4.5, True)
     assert best_cut(np.zeros(4), np.array([True, True, False, False]), 0.0, 0.05) == (0.0, True)
     # High scores speak for the coin: the other way round they prove nothing.
     assert from_one_row(-scores, coins, 20, 0.0, 0.2) == 0.0
+    assert best_cut(np.repeat([0.0, 1.0], 20), np.arange(40) >= 20, 0.0, 0.2)[0] == 0.5  # the last cut counts, too
 
 
 def test_a_gap_that_comes_or_goes_is_a_difference():

@@ -12,10 +12,14 @@ import xgboost as xgb
 from sklearn.metrics import get_scorer
 
 import pi_xgb
+from pi_xgb._core.config import TeacherConfig
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._selection import compare as compare_module
 from pi_xgb._selection import search
+from pi_xgb._selection.compared_models import Cell, ComparedModels
+from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score, ScoredByScikitLearn, score_of, score_of_mean
+from pi_xgb._selection.splits import Split
 from pi_xgb.constraints import DemographicParity
 
 N_ROWS, N_QUERIES = 240, 40
@@ -367,3 +371,20 @@ def test_several_targets_are_refused_with_the_mend(made: Made) -> None:
         pi_xgb.compare(made.x, both, made.z, params=params, **COMPARED)
     with pytest.raises(ValueError, match=r"q .*2.*pi_xgb\.cv"):
         pi_xgb.attach_teacher(dtrain, both)
+
+
+def test_shuffled_privileged_rows_have_the_queries_of_the_student(made: Made) -> None:
+    dtrain, privileged = made.ranked()
+    part = Recipe(RANKED, 2, None).problem(dtrain, TeacherConfig(privileged), "compare", sees_all=True)
+    rows = np.arange(N_ROWS)
+    cell = Cell(N_ROWS, Split(0, 0, rows, rows), rows)
+    shuffled = ComparedModels([], [], [], None, 0.0, 2, 0, None)._others(part, cell)["shuffled"].config.privileged
+    assert shuffled.get_uint_info("group_ptr").tolist() == dtrain.get_uint_info("group_ptr").tolist()
+
+
+def test_the_teachers_of_a_selection_have_the_params_that_are_theirs(made: Made) -> None:
+    dtrain, privileged = made.for_objective("count:poisson")
+    params = {"objective": "count:poisson", "max_depth": 2, "nthread": 1}
+    recipe = Recipe(params, 2, {"objective": "count:poisson", "max_depth": 1})
+    config = recipe.problem(dtrain, TeacherConfig(privileged), "select", sees_all=False).config
+    assert config.teacher_params["max_depth"] == 1

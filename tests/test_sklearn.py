@@ -1529,3 +1529,13 @@ def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost(name):
     assert made(monotone_constraints="(1)", tree_method="hist", unheard_of=3).get_params()["unheard_of"] == 3
     model = made(unheard_of=3).set_params(unheard_of=4, eta=0.5, kl_weight=2.0, other__nested=1)
     assert {"unheard_of": 4, "eta": 0.5, "kl_weight": 2.0, "other__nested": 1}.items() <= model.get_params().items()
+
+
+def test_fit_prints_the_metrics_of_each_round_as_xgboost_does(capsys):
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(40, 2)), rng.normal(size=(40, 1))
+    settings = {"n_estimators": 2, "n_jobs": 1}
+    xgb.XGBRegressor(**settings).fit(x, x[:, 0], eval_set=[(x, x[:, 0])])
+    expected = capsys.readouterr().out.count("validation_0-rmse")
+    PrivilegedXGBRegressor(**settings).fit(x, x[:, 0], privileged=z, eval_set=[(x, x[:, 0])])
+    assert capsys.readouterr().out.count("validation_0-rmse") == expected == 2

@@ -115,7 +115,8 @@ def in_child(tree: Path, status: Callable[[], int], silent: bool = True) -> None
 def _status(arguments: Sequence[str], plugins: Sequence[Any] = ()) -> int:
     return int(
         pytest.main(
-            ["-x", "-q", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", *arguments], plugins=list(plugins)
+            ["-x", "-q", "-n", "0", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", *arguments],
+            plugins=list(plugins),
         )
     )
 

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
             f"--keep names {describe(duplicates)}, also a predicted column: rename it in {source.name}, or do not "
             "keep it"
         )
-    copied = source.copy(keep) if keep else pd.DataFrame(index=predictions.index)
+    copied = source.copy(keep) if keep else pd.DataFrame()
     table = pd.concat([copied, predictions], axis=1)
     if path is None:
         table.to_csv(sys.stdout, index=False)

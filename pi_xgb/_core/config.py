@@ -199,7 +199,9 @@ class TeacherConfig:
         if self.method == "jpib":
             self._check_joint()
         if self.crossfit_groups is not None and not self.is_crossfitted:
-            raise ValueError("crossfit_groups require crossfit of at least 2: set crossfit as well")
+            raise ValueError(
+                f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set crossfit as well"
+            )
         if self.privileged_evals and not early_stopping_rounds:
             raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
 

@@ -100,11 +100,6 @@ class JointTeacher(Teacher):
             raise ValueError("this teacher has not been trained yet: pass it to pi_xgb.train first")
         return self._booster
 
-    @property
-    def matrix(self) -> xgboost.DMatrix:
-        """The privileged features."""
-        return self._dprivileged
-
     recorded_method = "jpib"
     kind = "boosted"
     hessian = "full"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,10 +63,6 @@ class TrainableTeacher(Teacher):
         self.recipe, self.features, self._label, self._weight = recipe, features, label, weight
         self._labelled, self._groups = labelled, groups
         self.kind = recipe.kind
-
-    @property
-    def matrices(self) -> Sequence[xgboost.DMatrix]:  # type: ignore[override]  # it is read only
-        return [self.features.matrix, *(matrix for matrix, _ in self.recipe.keywords.get("evals", ()))]
 
     def check(self, n_rows: int) -> None:
         """Raise unless recipe and folds fit the rows."""

@@ -52,11 +52,6 @@ class Supervision:
         """The total weight of the teachers; the largest where it differs between rows."""
         return sum(weighted.kl_weight for weighted in self.teachers)
 
-    @property
-    def matrices(self) -> list[xgboost.DMatrix]:
-        """Every matrix that the teachers are trained or evaluated on."""
-        return [matrix for weighted in self.teachers for matrix in weighted.teacher.matrices]
-
     def counting(self) -> Supervision:
         """Return this without teachers of weight 0 in all rows of all workers; call it on every worker."""
         return self.with_teachers([weighted for weighted in self.teachers if weighted.counts])

@@ -57,7 +57,7 @@ def choose(gains: Sequence[Interval], standard_errors: float) -> int:
     best = int(np.argmax([gain.mean for gain in gains]))
     gain = gains[best]
     is_known = gain.error > 0 or standard_errors == 0
-    return best if gain.mean > standard_errors * gain.error and gain.mean > 0 and is_known else 0
+    return best if gain.mean > standard_errors * gain.error and is_known else 0
 
 
 def check_standard_errors(standard_errors: Any) -> None:

@@ -95,7 +95,9 @@ def test_the_score_counts_what_is_a_mistake(tmp_path):
         {"file": "_core/f.py", "line": range(100), "before": [f"x{i}" for i in range(100)], "after": "y",
          "outcome": OUTCOMES, "seconds": 1.0, "draw": 1}
     )  # fmt: skip
-    told.to_csv(tmp_path / "told.csv", index=False)
+    # Of an older draw the score is shown, and no line.
+    older = told.iloc[:50].assign(draw=0, outcome="lived", file="_old/f.py")
+    pd.concat([told, older]).to_csv(tmp_path / "told.csv", index=False)
     judged = told[-4:][["file", "line", "before", "after"]].assign(judgement="no mistake: the same")
     judged.to_csv(tmp_path / "judged.csv", index=False)
     page.write(tmp_path / "told.csv", tmp_path / "judged.csv", tmp_path / "out.md")
@@ -104,4 +106,6 @@ def test_the_score_counts_what_is_a_mistake(tmp_path):
     assert "| 1 | 100 | 92 | 4 | 3 | 1 | 95.8 (2.0) | 89.8 to 98.4 | 99.0 |" in text
     assert text.count("no mistake: the same") == 4
     assert text.count("not judged") == 4
+    assert "| 0 | 50 | 0 |" in text
+    assert "_old" not in text
     assert page.wilson(96, 96) == pytest.approx((0.9615, 1.0), abs=1e-4)
