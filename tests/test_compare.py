@@ -188,18 +188,25 @@ def test_a_joint_teacher_is_judged_after_the_rounds_of_its_student(standard_erro
         assert row.score == pytest.approx(loss, abs=2e-6)
 
 
-def test_the_cost_is_what_it_has_to_be(monkeypatch):
+@pytest.mark.parametrize("standard_errors", [1e6, 0.0])
+def test_the_cost_is_what_it_has_to_be(standard_errors, monkeypatch):
     calls = []
     original = xgb.train
     monkeypatch.setattr(xgb, "train", lambda *args, **how: calls.append(1) or original(*args, **how))
     x, z, y = rows()
-    found = compare(x, y, z, **{**FEW, "teacher": "boosted", "standard_errors": 1e6}).table
+    found = compare(x, y, z, **{**FEW, "teacher": "boosted", "standard_errors": standard_errors}).table
     # In each of two inner folds plain XGBoost once for all but the ceiling, and three times a student and its teacher's
-    # two boosters; then both plain models, and the teacher that might have been. A
-    # forest is one more.
+    # two boosters; then both plain models, every taught model with its teacher, and the teacher that might have been.
+    # A forest is one more.
     forests = 2 * 2 + (found.chosen[found.model == "best rival"] == "forest").sum()
-    assert len(calls) == 2 * (2 * (2 + 3 * 3) + 2 + 2) + forests
-    assert not np.signbit(found.gain[found.model.isin(["plain XGBoost", "student"])]).any()
+    is_taught = found.chosen[found.model.isin(["student", "self-distillation", "shuffled"])] != "plain"
+    plain_students = (found.chosen[found.model == "student"] == "plain").sum()
+    assert len(calls) == 2 * (2 * (2 + 3 * 3) + 2) + 3 * is_taught.sum() + 2 * plain_students + forests
+    if standard_errors:
+        assert not is_taught.any()
+        assert not np.signbit(found.gain[found.model.isin(["plain XGBoost", "student"])]).any()
+    else:
+        assert plain_students < 2
 
 
 def test_held_out_privileged_values_matter_to_the_ceiling_alone():
@@ -334,9 +341,13 @@ def evidence(student=0.0, alone=0.0, rival=0.0, teacher=0.1, half=0.01, **more):
             "teacher is significantly better than plain XGBoost (AUC 0.90",
         ),
         ({"student": 0.009, "teacher": 0.0}, "undecided", "is not significantly better than plain XGBoost (AUC 0.8000"),
-        # A teacher that may be better may have a student that is.
-        ({"teacher": 0.009}, "undecided", "is not significantly better than plain XGBoost (AUC 0.8090 against 0.8000)"),
-        ({"teacher": 0.002}, "plain XGBoost", "the teacher 0.0020 (90 % CI -0.0080 to 0.0120)"),
+        # A teacher that is better may have a student that is.
+        ({"teacher": 0.001}, "undecided", "is not significantly better than plain XGBoost (AUC 0.8010 against 0.8000)"),
+        ({"rival": 0.02, "student": 0.015, "teacher": 0.03}, "undecided", "Until then deploy the best rival (forest)."),
+        ({"rival": 0.02, "student": 0.015, "teacher": 0.01}, "best rival", "Deploy the best rival (forest)"),
+        # That of the control is better than its student as well.
+        ({"alone": 0.02, "student": 0.015, "teacher": 0.03}, "self-distillation", "Deploy the student taught without"),
+        ({"teacher": -0.001}, "plain XGBoost", "the teacher -0.0010 (90 % CI -0.0110 to 0.0090)"),
         # Nobody is shown to be better than plain XGBoost, but one may be.
         ({"rival": 0.009, "teacher": 0.0}, "undecided", "Until then deploy plain XGBoost, since no model without"),
         # Both students are better than plain XGBoost, and one may be better than the other.

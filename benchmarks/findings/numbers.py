@@ -16,12 +16,13 @@ from benchmarks.report.__main__ import results_of
 from benchmarks.report.questions import PAIRS, gaps_of, tally
 from benchmarks.report.results import Results
 from benchmarks.selection import page as selection
+from benchmarks.selection.truth_page import BARS
 from benchmarks.text import signed
 from benchmarks.unlabelled import kinds
 from benchmarks.unlabelled.cell import CHOSEN_BY_AUC, MIXED, PLAIN, SELECT
 from benchmarks.unlabelled.scores import Scores, with_all_of
 
-CANDIDATE = "kbpib all features 1"
+CANDIDATE = "mixed 1"
 
 
 class Numbers:
@@ -95,11 +96,10 @@ class Numbers:
         gains = [kinds.mean_gain(self.auc, place, method, rival) for place, rival in zip(places, against, strict=True)]
         return kinds.over_sets(gains)
 
-    @cached_property
-    def logloss_of_select(self) -> Interval:
-        """What `select` lowers the log loss of plain XGBoost by, with 50 labels."""
+    def lower_logloss(self, method: str) -> Interval:
+        """What a method lowers the log loss of plain XGBoost by, with 50 labels."""
         loss = Scores(self.unlabelled, "logloss", -1)
-        return corrected_interval([kinds.mean_gain(loss, place, SELECT) for place in self.places["50"]], 0.0)
+        return corrected_interval([kinds.mean_gain(loss, place, method) for place in self.places["50"]], 0.0)
 
     def one_set(self, dataset: str, labels: int, method: str, less: str = PLAIN) -> Interval:
         return corrected_interval(self.auc.gain(dataset, labels, method, less), kinds.OVER_TRAIN)
@@ -142,7 +142,7 @@ class Numbers:
     @cached_property
     def candidates(self) -> pd.DataFrame:
         """The gain in log loss of each candidate, always taken, by set of the paper."""
-        return selection.candidate_gains(self.folder, "public")
+        return selection.candidate_gains(self.folder)
 
     @cached_property
     def constraints(self) -> pd.DataFrame:
@@ -178,5 +178,14 @@ class Numbers:
         return lines.groupby(["setting", "method"])[["mean", "truth"]].mean()
 
     @cached_property
-    def compared(self) -> pd.DataFrame:
-        return pd.read_csv(self.folder / "selection_compare.csv")
+    def truth(self) -> pd.DataFrame:
+        """What `compare` recommends on made data of known truth."""
+        return pd.read_csv(self.folder / "selection_truth.csv")
+
+    def wrong_verdicts(self, truth: str) -> float:
+        """The share of the recommendations that name a wrong model."""
+        own = self.truth.loc[self.truth["truth"] == truth, "recommendation"]
+        return float(own.isin(BARS[truth].wrong).mean())
+
+    def undecided(self, truth: str) -> float:
+        return float(self.truth.loc[self.truth["truth"] == truth, "recommendation"].eq("undecided").mean())

@@ -43,12 +43,3 @@ def made(rows: int, strength: str, seed: int) -> Rows:
     data = pi_xgb.datasets.make_privileged(rows, seed=seed)
     blur = BLUR[strength] * np.random.default_rng([seed, 1]).normal(size=data.z.shape)
     return Rows(data.x.to_numpy(), data.z.to_numpy() + blur, data.y.to_numpy())
-
-
-def strong(rows: int, seed: int) -> Rows:
-    """x determines the chance of y, by waves that 0/1 labels hardly show and z shows almost plainly."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(rows, 8))
-    score = np.sin(2 * x).sum(axis=1) / 2
-    y = (rng.random(rows) < 1 / (1 + np.exp(-1.5 * score))).astype(int)
-    return Rows(x, score[:, None] + 0.1 * rng.normal(size=(rows, 3)), y)

@@ -1,8 +1,4 @@
-"""What select and compare cost by their defaults, beside an earlier checkout of the repository: A B A B.
-
-Each call is a process of its own, which imports one of the two packages, on 569 rows of 30 columns (scikit-learn's
-breast cancer, half of the columns, drawn by lot, privileged), one thread.
-"""
+"""What select and compare cost by their defaults: each call a process of its own, on one thread."""
 
 from __future__ import annotations
 
@@ -11,7 +7,6 @@ import os
 import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -20,55 +15,56 @@ from benchmarks import FOLDER
 from benchmarks.text import number, table
 
 ROUNDS = 3
-BEFORE, NOW = "before", "now"
 START = """
 import numpy, sklearn.datasets, xgboost
-import pi_xgb
+import pi_xgb, pi_xgb.selection
 data = sklearn.datasets.load_breast_cancer(as_frame=True)
 order = numpy.random.default_rng(0).permutation(30)
 x, z, y = data.data.iloc[:, order[15:]], data.data.iloc[:, order[:15]], data.target
 params = {"objective": "binary:logistic", "nthread": 1}
+how = {"params": params, "num_boost_round": 100, "progress": False, "n_jobs": 1}
 """
 CALLS = {
     "neither": "",
-    "select": "pi_xgb.select(params, xgboost.DMatrix(x, y), privileged=xgboost.DMatrix(z, y), progress=False)",
-    "compare": "pi_xgb.compare(x, y, z, params=params, progress=False)",
+    "select": "pi_xgb.select(dtrain=xgboost.DMatrix(x, y), privileged=xgboost.DMatrix(z, y), **how)",
+    "compare": "pi_xgb.compare(x, y, z, **how)",
 }
 """The first is what starting a process and reading the rows costs."""
+ABOUT = """\
+## What they cost
+
+By their defaults, on 569 rows of 30 columns (scikit-learn's breast cancer, half of the columns, drawn by lot, taken for
+privileged) and 100 rounds: processor seconds on one thread, less those of a process that only starts and reads the
+rows. By default folds run side by side on the cores. "Load" is the number of programs that ran or waited on the
+machine; beyond its cores they lengthen the seconds.
+"""
 
 
-def measured(call: str, checkout: Path) -> dict[str, float]:
-    """Wall time and processor time of one process."""
-    known = {"PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", START + CALLS[call]], env={**os.environ, **known}, check=True, cwd=checkout)
+def measured(call: str) -> float:
+    """The processor seconds of one process."""
+    known = {"PYTHONPATH": str(FOLDER.parent), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", START + CALLS[call]], env={**os.environ, **known}, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"seconds": time.perf_counter() - start, "processor": spent}
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def run(checkout: Path, out: Path, rounds: int = ROUNDS) -> None:
-    """The two in turn, so that whatever else the machine does hits both; what is in the file is not done again."""
-    where = {BEFORE: checkout.resolve(), NOW: FOLDER.parent}
-    keys = ["call", "round", "checkout"]
-    there = set(pd.read_csv(out)[keys].itertuples(index=False, name=None)) if out.exists() else set()
-    for cell in itertools.product(CALLS, range(rounds), where):
-        if cell not in there:
-            line = {**dict(zip(keys, cell, strict=True)), **measured(cell[0], where[cell[2]])}
+def run(out: Path, rounds: int = ROUNDS) -> None:
+    """The calls in turn; what is in the file is not done again."""
+    there = set(pd.read_csv(out)[["call", "round"]].itertuples(index=False, name=None)) if out.exists() else set()
+    for round_, call in itertools.product(range(rounds), CALLS):
+        if (call, round_) not in there:
+            line = {"call": call, "round": round_, "processor": measured(call), "load": os.getloadavg()[0]}
             pd.DataFrame([line]).to_csv(out, mode="a", header=not out.exists(), index=False, float_format="%.3f")
 
 
-def speed_table(found: pd.DataFrame) -> list[str]:
-    """Medians of processor seconds less those of a process that calls neither, and the lowest and highest ratio."""
-    wide = found.pivot(index=["call", "round"], columns="checkout", values="processor")
-    own = (wide - wide.loc["neither"].median()).dropna()
+def cost_section(found: pd.DataFrame) -> list[str]:
+    """The median of the processor seconds, and the lowest and highest."""
+    start = found.loc[found["call"] == "neither", "processor"].median()
     rows = []
-    for call in [call for call in CALLS if call != "neither" and call in own.index]:
-        here = own.loc[call]
-        before, now = here[BEFORE].median(), here[NOW].median()
-        ratios = here[BEFORE] / here[NOW]
-        span = f"{number(ratios.min(), 1)} to {number(ratios.max(), 1)}"
-        rows.append([call, str(len(here)), number(before, 1), number(now, 1), number(before / now, 1), span])
-    untimed = [call for call in CALLS if call not in own.index]
-    words = [f"Not timed yet: {', '.join(untimed)}.", ""] if untimed else []
-    return [*table(["call", "rounds", "at 546c0a3", "now", "times cheaper", "over the rounds"], rows), *words]
+    for call in ("select", "compare"):
+        runs = found[found["call"] == call]
+        own = runs["processor"] - start
+        span = f"{number(own.min(), 1)} to {number(own.max(), 1)}"
+        rows.append([call, str(len(own)), number(own.median(), 1), span, number(runs["load"].mean(), 0)])
+    return [ABOUT, *table(["call", "runs", "seconds", "span", "load"], rows)]

@@ -136,7 +136,8 @@ def compare(
     -----
     Everything is chosen within every outer training part: no held-out row influences the models it scores.
     By default 60 models are scored on inner folds for each of 10 outer folds and each size, 600 in all, which is what
-    the progress counts; one ``kl_weight`` less saves its share. There is one set of inner folds, where
+    the progress counts; one ``kl_weight`` less saves its share. With 100 rounds on 569 rows of 30 columns that takes
+    about 70 processor seconds, shared by the cores. There is one set of inner folds, where
     :func:`pi_xgb.select` repeats the folds of few rows.
 
     The number of labelled rows that an undecided verdict names assumes that gains stay as large while their standard

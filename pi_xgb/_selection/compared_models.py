@@ -103,17 +103,20 @@ class ComparedModels:
         found = self._found(parts, inner, step)
         chosen = {model: (search.candidate, search.best_rounds) for model, search in found.items()}
         scores: dict[str, float] = {}
+        teachers: dict[str, Any] = {}
         for model, (candidate, rounds) in chosen.items():
             if model not in (BASELINE, CEILING) and candidate == PLAIN:
                 scores[model] = scores[BASELINE]  # the student is plain XGBoost, which is trained already
             else:
                 held_out = test_both if model == CEILING else test
-                scores[model] = float(parts[model].curves(candidate, rounds, held_out, self.score)[-1, -1])
+                teachers[model] = None if candidate == PLAIN else parts[model].teacher_of(candidate)
+                curves = parts[model].curves(candidate, rounds, held_out, self.score, teachers[model])
+                scores[model] = float(curves[-1, -1])
         if self.rivals:
             rival = self._best_rival(parts[SELF], inner, step)
             scores[RIVAL] = _score_of_rival(rival, parts[SELF], problem, cell.split.test, self.score)
             chosen[RIVAL] = rival, 0
-        scores[TEACHER] = self._score_of_teacher(part, found[STUDENT], problem, cell)
+        scores[TEACHER] = self._score_of_teacher(part, found[STUDENT], teachers.get(STUDENT), problem, cell)
         chosen[TEACHER] = chosen[STUDENT]
         return [
             {
@@ -141,15 +144,15 @@ class ComparedModels:
         means = [np.mean([score_of(rival, split) for split in inner]) for rival in self.rivals]
         return self.rivals[int(np.argmax(self.score.sign * np.array(means)))]
 
-    def _score_of_teacher(self, part: Problem, found: Found, problem: Problem, cell: Cell) -> float:
+    def _score_of_teacher(self, part: Problem, found: Found, teacher: Any, problem: Problem, cell: Cell) -> float:
         """Return the score of the student's teacher; if plain XGBoost was chosen, of the best teacher."""
         candidate = found.candidate
         if candidate == PLAIN:
             candidate = found.candidates[1 + int(np.argmax([gain.mean for gain in found.gains[1:]]))]
+            teacher = part.teacher_of(candidate)
+            if not candidate.learns_first:  # the teacher grows with the student
+                part.fit(candidate, found.best_rounds, teacher)
         test = slice_rows(problem.dtrain, cell.split.test)
-        teacher = part.teacher_of(candidate)
-        if not candidate.learns_first:  # the teacher grows with the student
-            part.fit(candidate, found.best_rounds, teacher)
         return problem.teacher_score(candidate, teacher, cell.split.test, test, self.score)
 
     def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:

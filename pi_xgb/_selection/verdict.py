@@ -68,9 +68,9 @@ class Evidence:
     def recommendation(self) -> str:
         """The model to deploy, or ``UNDECIDED``.
 
-        The fallback is recommended where the student is not ahead of it by half a standard error, or gains less than
-        a tenth of what its teacher gains. Plain XGBoost is recommended only if neither a model nor the teacher is
-        ahead of it, or if a teacher that is better makes a gain of its student improbable.
+        The fallback is recommended where the student gains less than a tenth of what its teacher gains, or where
+        neither the student is ahead of it by half a standard error nor the teacher better on average. The teacher says
+        nothing against self-distillation, whose teacher is better than its student as well.
         """
         if all(map(self.is_shown, self.over)):
             return STUDENT
@@ -78,10 +78,9 @@ class Evidence:
         lead = self.over[fallback]
         if teacher.low > 0 and lead.high < _WORTH_HAVING * teacher.mean:
             return fallback
-        if fallback != BASELINE:
-            return UNDECIDED if _is_ahead(lead) else fallback
-        is_open = any(_is_ahead(self.gains[model]) for model in (STUDENT, TEACHER, *self.others))
-        return UNDECIDED if is_open else BASELINE
+        leads = [lead, *(self.gains[model] for model in self.others if fallback == BASELINE)]
+        is_taught_better = fallback != SELF and teacher.mean > self.gains[fallback].mean
+        return UNDECIDED if is_taught_better or any(map(_is_ahead, leads)) else fallback
 
     @property
     def sentence(self) -> str:
