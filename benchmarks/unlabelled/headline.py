@@ -15,7 +15,11 @@ DRAWN = {
     MIXED: ("with privileged features, 95 % interval", PALETTE[0], "o", "-", -0.06),
     MIXED_ON_X: ("without privileged features", PALETTE[1], "D", (0, (5, 1.5)), 0.06),
 }
-PANELS = {"All sets": None, "z predicts better than x": True, "z is a sensitive attribute": False}
+PANELS = {
+    "All sets": None,
+    "Privileged features predict better": True,
+    "Privileged: a sensitive attribute": False,
+}
 
 
 def draw_headline(lines: pd.DataFrame, path: Path) -> None:
@@ -40,6 +44,7 @@ def draw_headline(lines: pd.DataFrame, path: Path) -> None:
                     ax.errorbar(at, means, halves, fmt="none", ecolor=color, elinewidth=2, capsize=4)
             ax.set_xticks(range(len(here)), [f"{labels}\n{len(places)} sets" for labels, places in here.items()])
             ax.set_title(title, fontsize="medium")
+            ax.set_xlim(-0.3, len(here) - 0.6)
             finish(ax, "", "")
             ax.tick_params(labelsize="medium")
         figure.supylabel("gain in AUC over the best rival", fontsize="medium")
