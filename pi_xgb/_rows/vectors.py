@@ -16,7 +16,7 @@ Bools = NDArray[np.bool_]
 
 def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", table: str = "y_score") -> Bools:
     """Return the true labels, 0 or 1."""
-    hint = "recode it, as in (y == positive_class).astype(int)"
+    hint = "pass a label 0 or 1 for each row, as in (y == positive_class).astype(int)"
     return per_row(name, y_true, n_rows, "truth values", table=table, hint=hint)
 
 

@@ -50,8 +50,8 @@ def disparity_report(
     undefined
         As for :func:`statistical_parity`.
     n_boot, confidence, random_state
-        Draws at each of the true gaps that the interval tries, 0 for no intervals; the confidence of intervals; a seed
-        or a ``numpy.random.Generator``.
+        Draws at each of the true gaps that the interval tries: at least 100 are taken, 0 for no intervals; the
+        confidence of intervals; a seed or a ``numpy.random.Generator``.
     n_null
         Draws in which groups are treated alike: at least 100, 0 for none, None for 1999 (none where ``n_boot`` is 0). A
         p-value is 1 / (n_null + 1) at least.
