@@ -116,11 +116,29 @@ def test_text_keeps_its_missing_values_in_every_list():
         assert as_groups(features, most=None).names.tolist() == ["a", "b", MISSING]
 
 
+def test_groups_keep_their_names_whatever_is_missing():
+    # Whole numbers beside a missing value are no decimals.
+    for column in (
+        [1, 2, None, 2],
+        pd.array([1, 2, pd.NA, 2], dtype="Int64"),
+        pd.Series([1, 2, None, 2], dtype=object),
+    ):
+        groups = as_groups(column, most=None)
+        assert [str(name) for name in groups.names] == ["1", "2", MISSING]
+        assert groups.codes.tolist() == [0, 1, 2, 1]
+    # The text of pandas holds no lone surrogate; a group's name may have one.
+    half = ["a", "\ud800", "a", "\ud800"]
+    for column in (half, np.array(half), np.array(half, dtype=object), pd.Series(half, dtype=object), {"s": half}):
+        groups = as_groups(column)
+        assert groups.names.tolist() == ["a", "\ud800"]
+        assert groups.codes.tolist() == [0, 1, 0, 1]
+
+
 def test_missing_values_of_several_columns_are_a_level_of_each():
     table = {"sex": ["f", None, "f", "m"], "band": [1, 1, None, None]}
     groups = as_groups(table, most=None)
     assert groups.names.tolist() == [("f", 1), ("f", MISSING), ("m", MISSING), (MISSING, 1)]
-    assert [column.names.tolist() for column in encoded_columns(table)] == [["f", "m", MISSING], [1.0, MISSING]]
+    assert [column.names.tolist() for column in encoded_columns(table)] == [["f", "m", MISSING], [1, MISSING]]
 
 
 def test_equalized_odds_teaches_rows_without_a_group():

@@ -135,6 +135,16 @@ class TestGroupReport:
             assert report.loc["b", [name, f"{name}_low", f"{name}_high"]].isna().all()
         assert report.loc["b", "false_positive_rate"] == 0
 
+    def test_only_proportions_of_weights_count(self):
+        y, p, g, w = draw(5, 60, n_groups=3)
+        reports = [
+            metrics.group_report(y, p, sensitive_features=g, sample_weight=w * 2.0**power).drop(columns="weight")
+            for power in (0, 990, -990)
+        ]
+        assert reports[0]["auc"].notna().all()
+        for report in reports[1:]:
+            pd.testing.assert_frame_equal(report, reports[0])
+
     def test_rows_of_weight_zero_do_not_count(self):
         y, p, g, w = draw(5, 60, n_groups=3)
         # Nor do they where they are all that a group has of a label.

@@ -220,6 +220,8 @@ def test_a_legend_on_top_has_fifteen_points_a_line_and_ten_and_not_all_there_is(
     ax.set_ylim(2, 5)
     legend_on_top(ax, [(line, "a")] * n, title)
     assert ax.get_ylim() == pytest.approx((2, 2 + 3 * 300 / (300 - room)))
+    # No tick is where no value can be, as an accuracy of 1.2.
+    assert max(ax.get_yticks()) == 5
 
 
 @pytest.mark.parametrize("n_groups", [2, 5, 10])

@@ -262,7 +262,7 @@ def test_performance_is_that_of_scikit_learn(full, data):
         # What is read is the number rounded, with its interval beneath.
         for cell in rows[name]:
             low, high = cell["values"][1:]
-            assert cell["text"] == f"{cell['values'][0]:.4f}{low:.4f}–{high:.4f}"
+            assert cell["text"] == f"{cell['values'][0]:.4f}{low:.4f} to {high:.4f}"
             assert low <= high
 
 
@@ -595,14 +595,19 @@ def test_constraints_are_named_with_their_options_and_weights(write, data):
         (DemographicParity(group, match="mean", hessian="full"), 141),
         (IndividualFairness(features=x.to_numpy()[:, :1], k=3), 0.5),
         (EqualizedOdds(group), 2.0),
+        (EqualizedOdds(group), 3.5355339059327378),
     ]
     params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
     booster = pi_xgb.train(params, xgb.DMatrix(x, y), 3, teacher=[(np.full(200, 0.4), 0.1), *constraints])
+    page = write(booster, threshold=0.2).table("How each model was trained")[1]
+    assert page["trained_on"][0]["text"] == "not recorded"
     booster.set_attr(trained_on="adult.csv, 32,561 rows")
     made = write(booster, threshold=0.1).table("How each model was trained")[1]
     assert made["teachers"][0]["text"] == (
         "array, kl_weight 0.1; DemographicParity(match='mean', hessian='full'), kl_weight 141; "
-        "IndividualFairness(k=3), kl_weight 0.5; EqualizedOdds, kl_weight 2"
+        "IndividualFairness(k=3), kl_weight 0.5; EqualizedOdds, kl_weight 2; "
+        # All digits that it has, so that the page is enough to repeat the training.
+        "EqualizedOdds, kl_weight 3.5355339059327378"
     )
     assert made["trained_on"][0]["text"] == "adult.csv, 32,561 rows"
 

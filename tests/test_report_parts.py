@@ -56,7 +56,7 @@ def test_numbers_are_rounded_for_readers_and_whole_for_machines():
     [
         ({"a": 0.5}, False, "0.500"),
         ({"a": 0.5, "a_low": np.nan, "a_high": np.nan}, False, "0.500"),
-        ({"a": 0.5, "a_low": 0.25, "a_high": 0.75}, False, "0.500<small>0.250–0.750</small>"),
+        ({"a": 0.5, "a_low": 0.25, "a_high": 0.75}, False, "0.500<small>0.250 to 0.750</small>"),
         ({"a": 0.5, "a_low": -0.25, "a_high": 0.75}, True, "+0.500<small>−0.250 to +0.750</small>"),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_difference_has_its_sign_and_is_bold_where_that_is_sure(low, high, tol
 def test_a_gap_stands_beside_what_chance_gives_and_is_bold_where_it_is_more():
     row = {"value": 0.3, "low": 0.1, "high": 0.4, "chance": 0.0512, "between": "a, b"}
     surely = {"p_value": 0.01, "p_adjusted": 0.0204}
-    value = "0.300<small>0.100–0.400</small>"
+    value = "0.300<small>0.100 to 0.400</small>"
     words_ = '<small>by chance 0.051, p 0.020</small><small class="pair-of-groups">a, b</small>'
     for more, confidence, told in (
         (surely, 0.95, f'<span class="sure">{value}</span>{words_}'),

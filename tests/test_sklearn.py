@@ -1365,14 +1365,17 @@ def test_constraints_that_cannot_be():
     grouped = lambda x, z: x.assign(group=z["z0"] > 0)  # noqa: E731
     refused(r"group.*'group'.*feature", X=grouped, constraints=[(parity, 1.0)])
     refused(r"a column.*'group'", constraints=[(parity, 1.0)])
-    refused("list of .constraint, weight.", constraints=[parity], error=TypeError)
+    refused("list of .constraint, weight.*add its weight, as in", constraints=[parity], error=TypeError)
     refused(r"constraints .*weight.*got", constraints=parity, error=TypeError)
     refused(r"constraints .*weight.*got", constraints=DemographicParity([0, 1]), error=TypeError)
     refused(r"group.*'x0'.*feature", constraints=[(DemographicParity("x0"), 1.0)])
     refused("list of .constraint, weight.", constraints=(DemographicParity("group"), 1.0), error=TypeError)
     refused(r"constraints.*pi_xgb.constraints.*got <class", constraints=[(DemographicParity, 1.0)], error=TypeError)
     refused(r"weight.*constraint.*finite", constraints=[(parity, -1.0)])
-    refused("got 2 for 240 rows", constraints=[(DemographicParity(["a", "b"]), 1.0)])
+    # Before XGBoost reads the columns, which may be text.
+    text = lambda x, z: x.assign(a="f", b="g")  # noqa: E731
+    several = [(DemographicParity(["a", "b"]), 1.0)]
+    refused("got 2 for 240 rows.*by_column", X=text, privileged_features=["a", "b"], constraints=several)
     with pytest.raises(ValueError, match="by_column needs a column"):
         by_column(IndividualFairness, k=3)
     with pytest.raises(TypeError, match="unexpected keyword argument"):

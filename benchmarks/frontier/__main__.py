@@ -5,7 +5,7 @@
     python -m benchmarks.frontier --heavy           only the step at heavy weights, for the section on it
     python -m benchmarks.frontier --groups          only the step with many groups, for the section on them
     python -m benchmarks.frontier --rows            only the step row by row and from a model, for the section on it
-    python -m benchmarks.frontier --rates           only the constraints within labels, for the section on them
+    python -m benchmarks.frontier --rates           only each constraint on two sets, for the section on them
     python -m benchmarks.frontier --report          make FRONTIER.md and its pictures from the CSVs again
     python -m benchmarks.frontier --smoke           a tiny run on made data that shows that it works
 
@@ -30,7 +30,7 @@ from benchmarks.frontier.cells import SETS, Split, cells, made_split, public_spl
 from benchmarks.frontier.groups import measured_groups
 from benchmarks.frontier.heavy import MADE, in_part, made_rows, measured_heavy
 from benchmarks.frontier.page import write_page
-from benchmarks.frontier.rates import adult_halves, made_halves, measured_peers, measured_rates
+from benchmarks.frontier.rates import KINDS, adult_halves, made_halves, measured_peers, measured_rates
 from benchmarks.frontier.rows import measured_rows
 from benchmarks.frontier.steps import measured_steps
 
@@ -69,15 +69,17 @@ def run(sets: list[str], folds: int, results: Path, split_of: Any) -> None:
 
 
 def run_rates(splits: Mapping[tuple[str, int], Callable[[], Split]], results: Path, **sizes: Any) -> None:
-    """Append the lines of each split that the file lacks."""
+    """Append the lines of each split and constraint that the file lacks."""
     done = set()
     if results.exists():
-        found = pd.read_csv(results)
-        done = set(zip(found.dataset, found.fold, strict=True))
+        found = pd.read_csv(results).fillna({"constraint": ""})
+        done = set(zip(found.dataset, found.fold, found.constraint, strict=True))
     for (name, fold), split_of in splits.items():
-        if (name, fold) not in done:
+        todo = [constraint for constraint in ("", *KINDS) if (name, fold, constraint) not in done]
+        if todo:
             split = split_of()
-            lines = pd.concat([measured_rates(name, fold, split, **sizes), measured_peers(name, fold, split)])
+            ours = measured_rates(name, fold, split, **sizes, constraints=todo)
+            lines = pd.concat([ours, measured_peers(name, fold, split, todo)])
             lines.to_csv(results, mode="a", header=not results.exists(), index=False, float_format="%.8g")
 
 
@@ -92,7 +94,7 @@ def main() -> None:
     parser.add_argument("--heavy", action="store_true", help="only measure the step at heavy weights")
     parser.add_argument("--groups", action="store_true", help="only measure the step with many groups")
     parser.add_argument("--rows", action="store_true", help="only measure the step row by row and from a model")
-    parser.add_argument("--rates", action="store_true", help="only measure the constraints within labels")
+    parser.add_argument("--rates", action="store_true", help="only measure each constraint on two sets")
     parser.add_argument("--report", action="store_true", help="only make the page from the results")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, in a folder that is thrown away")
     arguments = parser.parse_args()

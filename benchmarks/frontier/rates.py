@@ -1,4 +1,4 @@
-"""Constraints within labels: gaps on training rows and on held-out rows, by step and rounds, beside their peers."""
+"""Each constraint between groups: gaps on training rows and on held-out rows, by step and rounds, beside its peers."""
 
 from __future__ import annotations
 
@@ -15,27 +15,47 @@ import pi_xgb
 from benchmarks.frontier.cells import PLAIN, Part, Split, matrix, peer_scores, public_split
 from benchmarks.frontier.membership import SoftOdds
 from benchmarks.text import joined, number, paragraph, signed, table
-from pi_xgb.constraints import EqualizedOdds, FalsePositiveRateParity, TruePositiveRateParity
+from pi_xgb.constraints import (
+    DemographicParity,
+    EqualizedOdds,
+    FalsePositiveRateParity,
+    PredictiveParity,
+    TruePositiveRateParity,
+)
 
+CLOSE = 0.005
+"""Accuracies that differ by less are as good as equal."""
 KL_WEIGHTS, ROUNDS = (3.0, 10.0, 30.0, 100.0), (25, 50, 100, 200)
 MADE_ROWS, MADE_GAP = 12_000, 1.5
 
 
 class Kind(NamedTuple):
-    """A constraint within labels, and the names that the peers have for it."""
+    """A constraint, the rates that it compares, the steps to measure, and the names that the peers have for it."""
 
     ours: Callable[..., Any]
-    labels: tuple[int, ...]
-    fairlearn: str
-    fairgbm: str
+    rates: tuple[str, ...]
+    steps: tuple[str, ...]
+    fairlearn: str = ""
+    fairgbm: str = ""
 
 
+BOTH = ("damped", "full")
 KINDS = {
-    "TruePositiveRateParity": Kind(TruePositiveRateParity, (1,), "TruePositiveRateParity", "FNR"),
-    "FalsePositiveRateParity": Kind(FalsePositiveRateParity, (0,), "FalsePositiveRateParity", "FPR"),
-    "EqualizedOdds": Kind(EqualizedOdds, (0, 1), "EqualizedOdds", "FPR,FNR"),
+    "DemographicParity": Kind(DemographicParity, ("selection",), BOTH, "DemographicParity"),
+    "TruePositiveRateParity": Kind(TruePositiveRateParity, ("true positive",), BOTH, "TruePositiveRateParity", "FNR"),
+    "FalsePositiveRateParity": Kind(
+        FalsePositiveRateParity, ("false positive",), BOTH, "FalsePositiveRateParity", "FPR"
+    ),
+    "EqualizedOdds": Kind(
+        EqualizedOdds,
+        ("false positive", "true positive"),
+        ("damped", "adaptive", "full"),
+        "EqualizedOdds",
+        "FPR,FNR",
+    ),
+    "PredictiveParity": Kind(PredictiveParity, ("precision",), ("adaptive", "full")),
 }
-STEPS: dict[str, dict[str, Any]] = {name: {"hessian": name} for name in ("damped", "adaptive", "full")}
+STEPS = ("damped", "adaptive", "full")
 # What else was tried for equalized odds.
 TRIES: dict[str, Callable[..., Any]] = {
     "damped, means": partial(EqualizedOdds, match="mean"),
@@ -60,12 +80,17 @@ def counted(chance: np.ndarray, part: Part, name: str, *, randomised: bool = Fal
 
 
 def measured_rates(
-    name: str, fold: int, split: Split, weights: Sequence[float] = KL_WEIGHTS, rounds: Sequence[int] = ROUNDS
+    name: str,
+    fold: int,
+    split: Split,
+    weights: Sequence[float] = KL_WEIGHTS,
+    rounds: Sequence[int] = ROUNDS,
+    constraints: Sequence[str] = ("", *KINDS),
 ) -> pd.DataFrame:
     """Every constraint with every step and weight after each number of rounds, and what else was tried."""
     dtrain = matrix(split.train, split.types)
     lines = []
-    for constraint, method, make in trained_methods(split):
+    for constraint, method, make in trained_methods(split, constraints):
         for a in weights if make else (0.0,):
             teacher = {"teacher": make(), "kl_weight": a} if make else {}
             booster = pi_xgb.train(PLAIN, dtrain, max(rounds), **teacher)
@@ -84,30 +109,34 @@ def counted_parts(booster: Any, split: Split, rounds: int) -> dict[str, float]:
     return found
 
 
-def trained_methods(split: Split) -> Iterator[tuple[str, str, Callable[[], Any] | None]]:
-    yield "", PLAIN_NAME, None
+def trained_methods(split: Split, constraints: Sequence[str]) -> Iterator[tuple[str, str, Callable[[], Any] | None]]:
+    """The methods of these constraints; plain XGBoost has the name ""."""
     group = split.train.group
-    for constraint, kind in KINDS.items():
-        # "adaptive" lies between the two others.
-        steps = STEPS if constraint == "EqualizedOdds" else {name: STEPS[name] for name in ("damped", "full")}
-        for step, options in steps.items():
-            yield constraint, step, partial(kind.ours, group, **options)
-    member = SoftOdds.membership(split.train)
-    for name, make in TRIES.items():
-        further = {"member": member} if "membership" in name else {}
-        yield "EqualizedOdds", name, partial(make, group, **further)
+    for constraint in constraints:
+        if not constraint:
+            yield "", PLAIN_NAME, None
+            continue
+        for step in KINDS[constraint].steps:
+            yield constraint, step, partial(KINDS[constraint].ours, group, hessian=step)
+    if "EqualizedOdds" in constraints:
+        member = SoftOdds.membership(split.train)
+        for name, make in TRIES.items():
+            further = {"member": member} if "membership" in name else {}
+            yield "EqualizedOdds", name, partial(make, group, **further)
 
 
-def measured_peers(name: str, fold: int, split: Split) -> pd.DataFrame:
-    """Fairlearn's reduction and FairGBM under each constraint; a peer that is not installed has no line."""
+def measured_peers(name: str, fold: int, split: Split, constraints: Sequence[str] = tuple(KINDS)) -> pd.DataFrame:
+    """Fairlearn's reduction and FairGBM under constraints that they know; a peer that is not installed has no line."""
     from benchmarks.peers.installed import FairGBM, FairlearnExponentiatedGradient
 
     lines = []
-    for constraint, kind in KINDS.items():
-        makes = {
-            "ExponentiatedGradient": partial(FairlearnExponentiatedGradient, constraint=kind.fairlearn, max_iter=20),
-            "FairGBM": partial(FairGBM, constraint_type=kind.fairgbm),
-        }
+    for constraint in filter(None, constraints):
+        kind, makes = KINDS[constraint], {}
+        if kind.fairlearn:
+            reduction = partial(FairlearnExponentiatedGradient, constraint=kind.fairlearn, max_iter=20)
+            makes["ExponentiatedGradient"] = reduction
+        if kind.fairgbm:
+            makes["FairGBM"] = partial(FairGBM, constraint_type=kind.fairgbm)
         for method, make in makes.items():
             peer = make()
             try:
@@ -157,43 +186,57 @@ class Point(NamedTuple):
     """Half the 95 % interval of the differences in the gap."""
 
 
-def points(found: pd.DataFrame, labels: Sequence[int]) -> list[Point]:
+def points(found: pd.DataFrame, rates: Sequence[str]) -> list[Point]:
     """A point for each method, weight and number of rounds."""
     by = ["method", "kl_weight", "rounds"]
     return [
-        Point(str(method), float(a), int(rounds), *_measured(lines, labels))
+        Point(str(method), float(a), int(rounds), *_measured(lines, rates))
         for (method, a, rounds), lines in found.groupby(by, sort=False, dropna=False)
     ]
 
 
-def _measured(lines: pd.DataFrame, labels: Sequence[int]) -> tuple[float, float, float, float]:
+def _measured(lines: pd.DataFrame, rates: Sequence[str]) -> tuple[float, float, float, float]:
     counts = lines.filter(regex="^test_").sum()
     rows = sum(counts[f"test_rows_{g}{v}"] for g, v in CELLS)
     right = sum(
         counts[f"test_selected_{g}1"] + counts[f"test_rows_{g}0"] - counts[f"test_selected_{g}0"] for g in (0, 1)
     )
-    gap, half = _gap(counts, labels, "test")
-    train_gap = float(np.mean([_gap(line, labels, "train")[0] for _, line in lines.iterrows()]))
+    gap, half = _gap(counts, rates, "test")
+    train_gap = float(np.mean([_gap(line, rates, "train")[0] for _, line in lines.iterrows()]))
     return right / rows, train_gap, gap, half
 
 
-def _gap(counts: Any, labels: Sequence[int], name: str) -> tuple[float, float]:
-    """The sum over labels of the difference in the share selected, and half its interval."""
+def _gap(counts: Any, rates: Sequence[str], name: str) -> tuple[float, float]:
+    """The sum over rates of the difference between the groups, and half its interval; NaN where a rate is undefined."""
     gap = variance = 0.0
-    for v in labels:
-        rows = [float(counts[f"{name}_rows_{g}{v}"]) for g in (0, 1)]
-        shares = [float(counts[f"{name}_selected_{g}{v}"]) / n for g, n in zip((0, 1), rows, strict=True)]
+    for rate in rates:
+        parts = np.array([_parts(counts, rate, name, g) for g in (0, 1)], float)
+        shares = np.divide(parts[:, 0], parts[:, 1], out=np.full(2, np.nan), where=parts[:, 1] > 0)
         gap += abs(shares[0] - shares[1])
-        variance += sum(share * (1 - share) / n for share, n in zip(shares, rows, strict=True))
-    return gap, 1.96 * float(np.sqrt(variance))
+        variance += float((shares * (1 - shares) / parts[:, 1]).sum()) if gap == gap else np.nan
+    return float(gap), 1.96 * float(np.sqrt(variance))
+
+
+def _parts(counts: Any, rate: str, name: str, group: int) -> tuple[float, float]:
+    """The numerator and the denominator of a rate in a group."""
+    rows = [counts[f"{name}_rows_{group}{label}"] for label in (0, 1)]
+    selected = [counts[f"{name}_selected_{group}{label}"] for label in (0, 1)]
+    return {
+        "selection": (sum(selected), sum(rows)),
+        "true positive": (selected[1], rows[1]),
+        "false positive": (selected[0], rows[0]),
+        "precision": (selected[1], sum(selected)),
+    }[rate]
 
 
 ABOUT = """\
 Accuracy and gap at 1/2 after {rounds} rounds (depth {depth}, eta {eta}) on adult (sex) and on {rows:,} made rows whose
-groups differ in their features. Each half of a set trains once, and the other half is held out. The gap is in the true
-positive rate, in the false positive rate, or the sum of both. The gap on training rows is the mean over both halves;
-the held-out gap is over all rows, with half its 95 % interval. "Apart": the two differ by more than that. Peers have
-the same constraint under their own names; decisions of ExponentiatedGradient are random.
+groups differ in their features. Each half of a set trains once, and the other half is held out. The gap is in the share
+selected (DemographicParity), the true or the false positive rate, the sum of both (EqualizedOdds) or the precision. The
+gap on training rows is the mean over both halves; the held-out gap is over all rows, with half its 95 % interval.
+"Apart": the two differ by more than that. "-" is undefined: no row of a group is selected. Peers have the same
+constraint under their own names; Fairlearn has none of precision, and FairGBM none of the share selected. Decisions of
+ExponentiatedGradient are random.
 """
 TRIED = """\
 ### Tries to make equalized odds hold on held-out rows
@@ -216,39 +259,44 @@ def rates_section(results: Path) -> list[str]:
     numbers = sorted(found[found.constraint == ""]["rounds"].unique())
     sets, rounds = list(found.dataset.unique()), min(SHOWN_ROUNDS, int(numbers[-1]))
     about = ABOUT.format(rows=MADE_ROWS, rounds=rounds, depth=PLAIN["max_depth"], eta=PLAIN["eta"])
-    lines, by_set = ["## Constraints within labels", "", about], {}
+    lines, by_set = ["## Each constraint on adult and on made data", "", about], {}
     for name in sets:
         for constraint, kind in KINDS.items():
             own = found[(found.dataset == name) & found.constraint.isin(["", constraint])]
-            by_set[name, constraint] = [p for p in points(own, kind.labels) if p.rounds == rounds or p.method in PEERS]
+            by_set[name, constraint] = [p for p in points(own, kind.rates) if p.rounds == rounds or p.method in PEERS]
             shown = [p for p in by_set[name, constraint] if p.method not in TRIES]
             header = ["method", "kl_weight", "accuracy", "gap on training rows", "held-out gap", "half width", "apart"]
             lines += [f"{constraint}, {name}:", "", *table(header, map(_line, shown))]
     lines += ["At the held-out gap of each peer, with the better of damped and full steps:", "", *at_peers(by_set)]
     for name, words in READINGS.items():
         lines += [paragraph(_reading(by_set, name, words)), ""]
+    lines += [paragraph(_reading_of_precision(by_set)), ""]
     return [*lines, *tries(found, sets, rounds, numbers)]
 
 
 def at_peers(by_set: dict[tuple[str, str], list[Point]]) -> list[str]:
     """Our accuracy at the gap of each peer, between two weights of the grid, beside the accuracy of the peer."""
-    rows = []
+    rows, better = [], []
     for (name, constraint), of_set in by_set.items():
         plain = [p for p in of_set if p.method == PLAIN_NAME]
-        paths = [plain + [p for p in of_set if p.method == step] for step in ("damped", "full")]
+        paths = [plain + [p for p in of_set if p.method == step] for step in BOTH]
         for peer in (p for p in of_set if p.method in PEERS):
             gap = min(peer.gap, plain[0].gap)
             ours = float(np.fmax.reduce([accuracy_at(path, gap) for path in paths]))
             values = [number(peer.gap), number(peer.accuracy), number(ours), signed(ours - peer.accuracy)]
             rows.append([name, constraint, peer.method, *values])
+            if peer.accuracy - ours > CLOSE:
+                better.append(f"{peer.method} with {constraint} on {name} ({peer.accuracy - ours:.3f})")
     header = ["set", "constraint", "peer", "held-out gap", "peer's accuracy", "our accuracy", "difference"]
-    return table(header, rows)
+    words = f"A peer is more accurate by more than {CLOSE:g} in these cases: {joined(better)}."
+    return [*table(header, rows), *([paragraph(words), ""] if better else [])]
 
 
 def _line(point: Point) -> list[str]:
     weight = f"{point.kl_weight:g}" if point.kl_weight > 0 else "-"
-    values = [f"{value:.3f}" for value in (point.accuracy, point.train_gap, point.gap, point.half)]
-    return [point.method, weight, *values, "yes" if is_apart(point) else "no"]
+    measured = (point.accuracy, point.train_gap, point.gap, point.half)
+    values = ["-" if np.isnan(value) else f"{value:.3f}" for value in measured]
+    return [point.method, weight, *values, "yes" if is_apart(point) else "-" if np.isnan(point.gap) else "no"]
 
 
 def is_apart(point: Point) -> bool:
@@ -262,6 +310,21 @@ def _reading(by_set: dict[tuple[str, str], list[Point]], name: str, words: str) 
     shown = [by_method[method] for method in (PLAIN_NAME, "damped", *PEERS) if method in by_method]
     told = [f"{p.train_gap:.3f} and {p.gap:.3f} +/- {p.half:.3f} ({p.method})" for p in shown]
     return words.format(gaps=joined(told)) if told else f"No figures of {name}."
+
+
+def _reading_of_precision(by_set: dict[tuple[str, str], list[Point]]) -> str:
+    """What heavy weights of PredictiveParity do to the precision of decisions on held-out rows."""
+    told = []
+    for (name, constraint), of_set in by_set.items():
+        gaps = {p.kl_weight: p.gap for p in of_set if p.method in (PLAIN_NAME, "adaptive")}
+        if constraint == "PredictiveParity" and len(gaps) > 1:
+            path = joined(f"{gap:.3f} at {a:g}" for a, gap in gaps.items() if a)
+            told.append(f"{gaps[0.0]:.3f} without it and {path} on {name}")
+    return (
+        "PredictiveParity equalizes the precision of predictions, sum(p y) / sum(p). The precision of decisions, in "
+        f"these tables, need not follow. By kl_weight, its held-out gap is {'; '.join(told)}. Heavy weights leave few "
+        "selected rows, and may widen the gap: where decisions count, take small weights and measure."
+    )
 
 
 READINGS = {
@@ -286,7 +349,7 @@ def tries(found: pd.DataFrame, sets: Sequence[str], rounds: int, numbers: Sequen
     behind: dict[str, list[float]] = {}
     for name in sets:
         own = found[(found.dataset == name) & found.constraint.isin(["", "EqualizedOdds"])]
-        reached = _reached(points(own, KINDS["EqualizedOdds"].labels), rounds)
+        reached = _reached(points(own, KINDS["EqualizedOdds"].rates), rounds)
         best = np.fmax(reached["damped"], reached["full"])
         for method, values in reached.items():
             far = best - values
@@ -296,7 +359,7 @@ def tries(found: pd.DataFrame, sets: Sequence[str], rounds: int, numbers: Sequen
             rows.setdefault(method, [method]).extend([*told, "not reached" if np.isinf(lost) else f"{lost:.3f}"])
     header = ["try"] + [f"{name}, {what}" for name in sets for what in ("3/4", "1/2", "1/4", "behind")]
     single = [method for method in rows if "or" not in method.split()]
-    good = [method for method in single if max(behind[method]) <= 0.005]
+    good = [method for method in single if max(behind[method]) <= CLOSE]
     verdict = f"Within 0.005 on both sets: {joined(good)}." if good else "No single try is within 0.005 on both sets."
     about = TRIED.format(largest=found.kl_weight.max(), rounds=rounds, numbers=joined(map(str, numbers)))
     return [about, *table(header, rows.values()), paragraph(VERDICT.format(found=verdict)), ""]
@@ -313,7 +376,7 @@ def _reached(of_set: Sequence[Point], rounds: int) -> dict[str, np.ndarray]:
     at = {key: np.array([accuracy_at(path, gap) for gap in wanted]) for key, path in paths.items()}
     found = {method: values for (method, n), values in at.items() if n == rounds}
     chosen = {}
-    for step in ("damped", "full"):
+    for step in BOTH:
         chosen[f"{step}, rounds chosen"] = np.fmax.reduce([values for (name, _), values in at.items() if name == step])
     both = {"damped or full": np.fmax(found["damped"], found["full"])}
     both["damped or full, rounds chosen"] = np.fmax.reduce(list(chosen.values()))

@@ -126,8 +126,9 @@ class Constraint(Teacher):
         if n_rows != len(self._row_values):
             raise ValueError(
                 f"{self._row_values_name} of {type(self).__name__} must have one value per training row, got "
-                f"{len(self._row_values)} for {n_rows} rows: pass all of them in the order of the rows. (xgboost.cv "
-                "does not report the rows of a fold: use pi_xgb.cv)"
+                f"{len(self._row_values)} for {n_rows} rows: pass all of them in the order of the rows. (Names of "
+                "several columns need pi_xgb.sklearn.by_column. xgboost.cv does not report the rows of a fold: use "
+                "pi_xgb.cv)"
             )
 
     def subset(self, rows: Array) -> Teacher:

@@ -33,6 +33,9 @@ class PredictiveParity(BetweenGroups):
 
     Notes
     -----
+    The precision of decisions need not follow that of predictions. Heavy weights leave few selected rows, and may widen
+    its gap: start with weights up to 10, and measure on held-out rows (:func:`pi_xgb.frontier`).
+
     Where base rates differ it contradicts :class:`EqualizedOdds`: only a perfect model satisfies both. A q that would
     leave [0, 1] stops at the edge.
 

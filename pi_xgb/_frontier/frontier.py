@@ -232,7 +232,10 @@ class Students:
 
 def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
     if isinstance(constraint, ByColumn):
-        raise TypeError(f"constraint must have the groups of the rows, got {constraint!r}, which names a column")
+        raise TypeError(
+            f"constraint must have the groups of the rows, got {constraint!r}, which names a column: pass one value "
+            "per row of dtrain"
+        )
     if not isinstance(constraint, BetweenGroups):
         raise TypeError(
             "constraint must compare groups of the training rows, as DemographicParity, EqualizedOdds, "

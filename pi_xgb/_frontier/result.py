@@ -100,7 +100,7 @@ class Frontier:
     @property
     def _undefined(self) -> str:
         return (
-            f"no kl_weight has a {self.gap} on held-out rows, since a rate of some group is undefined (no row is "
+            f"{self.gap} is undefined on held-out rows at every kl_weight, since a rate of some group is (no row is "
             "selected, or no row has the label): use more rows, another threshold or fewer groups"
         )
 
@@ -164,7 +164,7 @@ class Frontier:
             return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self.table[self.gap].min():.3f}"
         row: Any = self.table.iloc[place]
         step = "" if row["hessian"] == NO_STEP else f' with hessian="{row["hessian"]}"'
-        reached, cost = (f"{row[c]:.3f} ({row[f'{c}_low']:.3f} to {row[f'{c}_high']:.3f})" for c in (self.gap, "cost"))
+        reached, cost = (f"{row[c]:.3f}{_interval(row, c)}" for c in (self.gap, "cost"))
         return (
             f"{self.gap} of at most {gap:g}: kl_weight {row.name:.4g}{step} has {reached}, on training rows "
             f"{row[f'{self.gap}_train']:.3f}, and costs {cost} of the accuracy of plain XGBoost, "
@@ -173,6 +173,12 @@ class Frontier:
 
     def __repr__(self) -> str:
         return f"<Frontier: {self}>"
+
+
+def _interval(row: Any, column: str) -> str:
+    """Return the interval of a column in words; nothing without draws."""
+    low, high = row[f"{column}_low"], row[f"{column}_high"]
+    return "" if np.isnan(low) else f" ({low:.3f} to {high:.3f})"
 
 
 def wanted_gaps(gap: Any, name: str) -> list[float]:

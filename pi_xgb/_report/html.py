@@ -58,7 +58,7 @@ def estimate(row: pd.Series[Any], name: str, digits: int = 3, *, signed: bool = 
     if f"{name}_low" not in row or math.isnan(float(row[f"{name}_low"])):
         return text
     ends = [number(float(row[f"{name}{end}"]), digits, signed=signed) for end in ("_low", "_high")]
-    return joined([text, tag("small", ends[0], " to " if signed else "–", ends[1])])
+    return joined([text, tag("small", ends[0], " to ", ends[1])])
 
 
 def table(

@@ -94,9 +94,10 @@ def report(
     Notes
     -----
     The settings at the end of the page let an audit repeat it: the teachers, constraints, weights and parameters of
-    each model, and the rows, draws, versions and day of the page. A booster does not record its training data:
-    ``booster.set_attr(trained_on="adult.csv, 32,561 rows")`` adds a line for it. An estimator also shows the columns of
-    its constraints and its ``privileged_features``.
+    each model, and the rows, draws, versions and day of the page. A booster does not record its training data: name
+    file, rows and dates with ``booster.set_attr(trained_on="adult.csv, 32,561 rows, 1994")``, and there also the group
+    columns, ``crossfit``, ``teacher_sees`` and ``teacher_params`` if you passed them. An estimator shows all of these
+    but the data.
 
     The page contains no value of any row, but counts and rates of groups, names of groups and features, and all
     attributes of the boosters. Rates of a small group may identify people; the page warns of groups below ten rows. An

@@ -28,6 +28,8 @@ def model_settings(model: ScoredModel) -> dict[str, str]:
     found = {"kind": type(model.model).__name__}
     if model.booster is None:
         return found
+    attributes = model.booster.attributes()
+    found["trained_on"] = attributes.get("trained_on") or "not recorded"
     begin, end, n_rounds = model.rounds
     found["features"] = str(model.booster.num_features())
     early = "" if end == n_rounds else " (stopped early: up to the best round)"
@@ -36,7 +38,7 @@ def model_settings(model: ScoredModel) -> dict[str, str]:
         found["teachers"] = _teachers(model.model, recorded)
     names = ("teacher_sees", "crossfit", "teacher_params", "privileged_features")
     found |= {name: _plain(str(value)) for name in names if (value := getattr(model.model, name, None)) is not None}
-    found |= {name: _plain(value or "") for name, value in sorted(model.booster.attributes().items())}
+    found |= {name: _plain(value or "") for name, value in sorted(attributes.items())}
     return {name: value for name, value in found.items() if name not in ("pi_xgb_teacher", "pi_xgb_kl_weight")}
 
 
@@ -49,7 +51,12 @@ def _teachers(model: Any, recorded: list[tuple[str, float]]) -> str:
     constraints = [constraint.kind for constraint, _ in getattr(model, "constraints", None) or ()]
     teachers[len(teachers) - len(constraints) :] = constraints
     weights = [weight for _, weight in recorded]
-    return "; ".join(f"{kind}, kl_weight {weight:g}" for kind, weight in zip(teachers, weights, strict=True))
+    return "; ".join(f"{kind}, kl_weight {_exact(weight)}" for kind, weight in zip(teachers, weights, strict=True))
+
+
+def _exact(weight: float) -> str:
+    """Return a number with all digits that it needs."""
+    return f"{weight:g}" if float(f"{weight:g}") == weight else repr(weight)
 
 
 def model_params(model: ScoredModel) -> dict[str, str]:

@@ -12,7 +12,7 @@ from .._arrays import Array
 from .per_row import FINITE, as_columns, check_count, on_host, per_row
 from .tables import column_names
 
-_OF_PANDAS = (pd.Series, pd.Index, pd.Categorical)
+_OF_PANDAS = (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
 
 
 def number_table(values: Any, name: str, n_rows: int | None = None) -> Array:

@@ -6,6 +6,7 @@ callers to which two unknown values must not count as equal.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -146,20 +147,23 @@ def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
                 "that name: rename it"
             )
         codes = np.where(absent, len(uniques), codes)
-        uniques = pd.Index([*uniques, MISSING], dtype=object)
+        uniques = pd.Index([*uniques.tolist(), MISSING], dtype=object)
     return Groups(codes.astype(np.intp), pd.Index(uniques, name=label))
 
 
 def _factorize(values: Any) -> tuple[NDArray[np.intp], pd.Index]:
-    if isinstance(values, np.ndarray) and values.dtype.kind == "O":
-        values = pd.Series(values, dtype=object).infer_objects()
+    if isinstance(values, np.ndarray) and values.dtype.kind in "OU":
+        values = pd.Series(values.astype(object), dtype=object)
     if isinstance(values, np.ndarray) and values.dtype == np.float16:  # pandas has no index of float16
         values = values.astype(np.float32)
     try:
         codes, uniques = pd.factorize(values, sort=True)
     except TypeError:  # values of types that cannot be compared
         codes, uniques = pd.factorize(values)
-    return np.asarray(codes), pd.Index(uniques)
+    names = pd.Index(uniques)
+    with contextlib.suppress(UnicodeEncodeError):  # pandas' own text has no lone surrogates
+        names = names.infer_objects()
+    return np.asarray(codes), names
 
 
 def _intersect(columns: list[Groups]) -> Groups:

@@ -82,15 +82,13 @@ class Settings:
     def constraint_pairs(self) -> list[tuple[Any, float]]:
         """The checked pairs of constraint and ``kl_weight``."""
         constraints = self.constraints
-        if isinstance(constraints, Teacher):
-            raise TypeError(
-                f"constraints must be a list of (constraint, weight), got {constraints!r}: add its weight, "
-                "as in constraints=[(DemographicParity('sex'), 5.0)]"
-            )
-        pairs = list(constraints or ())
+        pairs = [constraints] if isinstance(constraints, Teacher) else list(constraints or ())
         for pair in pairs:
             if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-                raise TypeError(f"constraints must be a list of (constraint, weight), got the item {pair!r}")
+                raise TypeError(
+                    f"constraints must be a list of (constraint, weight), got the item {pair!r}: add its weight, as in "
+                    "constraints=[(DemographicParity('sex'), 5.0)]"
+                )
             if not isinstance(pair[0], Teacher):
                 raise TypeError(
                     "constraints must have items of pi_xgb.constraints or pi_xgb.sklearn.by_column(...), got "

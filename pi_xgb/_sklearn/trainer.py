@@ -21,6 +21,7 @@ from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
 from .._core.train import train_by
 from .._rows.checks import require
+from .._rows.row_alignment import row_count
 from .._rows.supervision import weight_beside, weight_of_known
 from .._rows.tables import rows_without_values
 from .._rows.views import Views
@@ -233,7 +234,9 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
     for constraint, kl_weight in settings.constraint_pairs:
         constraint_columns.update(constraint.privileged_columns)
         look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
-        constraints.append((constraint.resolve_columns(look_up), kl_weight))
+        resolved = constraint.resolve_columns(look_up)
+        resolved.check(row_count(views.student))
+        constraints.append((resolved, kl_weight))
     has_trained_teacher = isinstance(settings.teacher, Teacher)
     table = privileged = eval_tables = None
     if not has_trained_teacher:

@@ -49,7 +49,9 @@ def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) 
     ``weight`` replaces the weights of the matrix: one per row, or one per query where it has queries.
     """
     if isinstance(matrix, _QUANTISED):
-        raise TypeError(f"a {type(matrix).__name__} cannot be cut, into its labelled rows or into folds: use a DMatrix")
+        raise TypeError(
+            f"a {type(matrix).__name__} cannot be cut, into its labelled rows or into folds (crossfit, cv): use a DMatrix"
+        )
     query = query_of_row(matrix)
     if query is None:
         cut = matrix.slice(rows)

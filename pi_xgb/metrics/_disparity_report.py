@@ -50,8 +50,8 @@ def disparity_report(
     n_boot : int, default=1000
     confidence : float, default=0.95
     random_state : int or numpy.random.Generator, default=0
-        Draws at each of the true gaps that the interval tries, 0 for no intervals; the confidence of intervals; a seed
-        or a ``numpy.random.Generator``.
+        Draws at each of the true gaps that the interval tries: at least 100 are taken, 0 for no intervals; the
+        confidence of intervals; a seed or a ``numpy.random.Generator``.
     n_null : int, default=None
         Draws in which groups are treated alike: at least 100, 0 for none, None for 1999 (none where ``n_boot`` is 0). A
         p-value is 1 / (n_null + 1) at least.

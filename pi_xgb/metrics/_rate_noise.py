@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .._stats.gaps import Path, Values
+from .._stats.gaps import LEAST_DRAWS, Path, Values
 from ._disparities import COMPARED, largest_between
 from ._rates import RATES, Decisions, share
 
@@ -39,14 +39,14 @@ class Rates:
         return self.value
 
     def draws(self, wanted: int) -> int:
-        """Return ``wanted``: counts are drawn, not rows, so draws are cheap."""
-        return wanted
+        """Return at least ``LEAST_DRAWS``: counts are drawn, not rows, so draws are cheap."""
+        return max(LEAST_DRAWS, wanted)
 
     def widest_pair(self) -> tuple[int, int]:
         """Return the two groups with the largest difference."""
-        apart = np.abs(self.rates[:, :, None] - self.rates[:, None, :]).sum(axis=0)
-        first, second = np.unravel_index(apart.round(9).argmax(), apart.shape)
-        return int(min(first, second)), int(max(first, second))
+        first, second = np.triu_indices(self.rates.shape[1], k=1)
+        widest = np.abs(self.rates[:, first] - self.rates[:, second]).sum(axis=0).round(9).argmax()
+        return int(first[widest]), int(second[widest])
 
     def gap(self, rates: Values) -> Values:
         """Return the largest difference between two groups, ``(...,)``."""

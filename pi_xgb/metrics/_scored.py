@@ -21,7 +21,8 @@ class ScoredGroups:
     """Rows sorted once by group and falling score, so that each weighting costs a few passes."""
 
     def __init__(self, rows: ScoredRows) -> None:
-        self._rows, self._weight = rows, rows.weight
+        # Products of very large or very small weights leave the range of float64. A power of two keeps all digits.
+        self._rows, self._weight = rows, np.ldexp(rows.weight, -np.frexp(rows.weight.max())[1])
         labels, scores, selected, groups = rows.labels, rows.scores, rows.selected, rows.groups
         order = np.lexsort((-scores, groups.codes))
         self._positives = _side(order[labels[order]], selected, groups)
@@ -39,7 +40,7 @@ class ScoredGroups:
         kinds = {"positives": labels, "negatives": ~labels, "selected": self._rows.selected}
         table = {"rows": np.bincount(codes)}
         table |= {name: np.bincount(codes[rows], minlength=count) for name, rows in kinds.items()}
-        return pd.DataFrame({**table, "weight": np.bincount(codes, self._weight)})
+        return pd.DataFrame({**table, "weight": np.bincount(codes, self._rows.weight)})
 
     def cells(self, multiplicity: Values) -> Values:
         """Return the confusion matrix of each group, ``(b, k, 4)``, with rows counted ``multiplicity`` times."""

@@ -160,16 +160,25 @@ def test_rates_are_those_of_the_metrics_over_all_folds():
         np.concatenate(values)
         for values in ([part.y for part, _ in parts], [part.group for part, _ in parts], [p > 0.5 for _, p in parts])
     )
-    names = {"TruePositiveRateParity": "equal_opportunity", "EqualizedOdds": "equalized_odds"}
+    names = {
+        "DemographicParity": "statistical_parity",
+        "TruePositiveRateParity": "equal_opportunity",
+        "EqualizedOdds": "equalized_odds",
+    }
     for constraint, name in names.items():
-        (point,) = points(lines, KINDS[constraint].labels)
+        (point,) = points(lines, KINDS[constraint].rates)
         metric = getattr(metrics, name)
         assert point.accuracy == pytest.approx((decided == label).mean())
         assert point.gap == pytest.approx(metric(label, decided, sensitive_features=group))
         by_fold = [metric(part.y, p > 0.5, sensitive_features=part.group) for part, p in parts]
         assert point.train_gap == pytest.approx(np.mean(by_fold))
+    (point,) = points(lines, KINDS["PredictiveParity"].rates)
+    assert point.gap == pytest.approx(np.ptp(metrics.precision(label, decided, sensitive_features=group)))
+    nobody = lines.assign(**{name: 0 for name in lines if "selected_1" in name})
+    (point,) = points(nobody, KINDS["PredictiveParity"].rates)
+    assert np.isnan([point.gap, point.train_gap]).all()  # nobody of a group is selected
     # The interval of a difference of two shares, written out.
-    (point,) = points(lines, (0,))
+    (point,) = points(lines, ("false positive",))
     shares = [decided[(label == 0) & (group == g)] for g in (0, 1)]
     assert point.half == pytest.approx(1.96 * np.sqrt(sum(s.mean() * (1 - s.mean()) / len(s) for s in shares)))
     # Random decisions count by their probability.
@@ -211,16 +220,17 @@ def test_membership_that_is_sure_gives_equalized_odds():
 
 
 @pytest.mark.slow
-def test_the_section_on_constraints_within_labels_has_every_method(tmp_path):
+def test_the_section_on_each_constraint_has_every_method(tmp_path):
     split = made_split("made", 0)
     found = pd.concat([measured_rates("made", 0, split, [3.0, 30.0], [5, 10]), measured_peers("made", 0, split)])
     found.to_csv(tmp_path / "rates.csv", index=False)
     text = "\n".join(rates_section(tmp_path / "rates.csv"))
     for constraint, kind in KINDS.items():
         assert f"{constraint}, made:" in text
-        own = points(found[found.constraint == constraint], kind.labels)
-        damped = next(p for p in own if (p.method, p.kl_weight, p.rounds) == ("damped", 30, 10))
-        assert f"| damped | 30 | {damped.accuracy:.3f} | {damped.train_gap:.3f} | {damped.gap:.3f} |" in text
+        own = points(found[found.constraint == constraint], kind.rates)
+        default = kind.steps[0]
+        damped = next(p for p in own if (p.method, p.kl_weight, p.rounds) == (default, 30, 10))
+        assert f"| {default} | 30 | {damped.accuracy:.3f} | {damped.train_gap:.3f} | {damped.gap:.3f} |" in text
     assert "| ExponentiatedGradient | - |" in text
     assert "| damped or full, rounds chosen |" in text
     assert rates_section(tmp_path / "none.csv") == []
