@@ -123,9 +123,7 @@ def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | Non
     lines = len(entries) + (title is not None)
     share = min((15 * lines + 10) / height, 0.6)
     low, high = ax.get_ylim()
-    ticks = [tick for tick in ax.get_yticks() if low <= tick <= high]
     ax.set_ylim(low, low + (high - low) / (1 - share))
-    ax.set_yticks(ticks)  # none beside the legend, where no value can lie
 
 
 def finish(ax: Axes, xlabel: str, ylabel: str) -> Axes:

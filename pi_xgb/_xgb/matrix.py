@@ -50,7 +50,7 @@ def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) 
     """
     if isinstance(matrix, _QUANTISED):
         raise TypeError(
-            f"a {type(matrix).__name__} cannot be cut, into its labelled rows or into folds (crossfit, cv): use a DMatrix"
+            f"a {type(matrix).__name__} cannot be cut into labelled rows or folds (crossfit, cv): use a DMatrix"
         )
     query = query_of_row(matrix)
     if query is None:
