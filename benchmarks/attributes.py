@@ -127,15 +127,15 @@ def summary(name: str, gains: pd.DataFrame) -> str:
 
 def text_of(lines: pd.DataFrame) -> str:
     """The page."""
-    told = [ABOUT, "", f"![Gains of each attribute](figures/{PICTURE})", ""]
+    found = [ABOUT, "", f"![Gains of each attribute](figures/{PICTURE})", ""]
     header = ["attribute", "with it at prediction", *TAUGHT.values()]
     for name, gains in gains_of(lines).groupby("set", sort=False):
         plain = lines.loc[lines["set"] == name, PLAIN].groupby(lines["attribute"]).mean()
-        told += [f"## {str(name).capitalize()}", "", summary(str(name), gains), ""]
-        told += [f"Plain XGBoost without one attribute: {number(plain.min(), 4)} to {number(plain.max(), 4)}.", ""]
+        found += [f"## {str(name).capitalize()}", "", summary(str(name), gains), ""]
+        found += [f"Plain XGBoost without one attribute: {number(plain.min(), 4)} to {number(plain.max(), 4)}.", ""]
         rows = [[row["attribute"], *(said(row[model]) for model in (CEILING, *TAUGHT))] for _, row in gains.iterrows()]
-        told += table(header, rows)
-    return "\n".join(told).rstrip() + "\n"
+        found += table(header, rows)
+    return "\n".join(found).rstrip() + "\n"
 
 
 def draw(lines: pd.DataFrame, path: Path) -> None:

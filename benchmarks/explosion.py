@@ -91,11 +91,11 @@ def trained(python: Path | str, rows: dict[str, Any], rounds: int) -> pd.DataFra
         path = Path(folder) / "rows.npz"
         np.savez(path, **rows)
         call = [str(python), "-c", CHILD, str(path), json.dumps(PARAMS), str(rounds)]
-        said = json.loads(subprocess.run(call, check=True, capture_output=True, text=True, cwd=folder).stdout)
-    margins = np.array(said["margins"])
+        output = json.loads(subprocess.run(call, check=True, capture_output=True, text=True, cwd=folder).stdout)
+    margins = np.array(output["margins"])
     return pd.DataFrame(
         {
-            "version": said["version"],
+            "version": output["version"],
             "round": np.arange(1, rounds + 1),
             "largest_margin": np.abs(margins).max(axis=1),
             "auc": [roc_auc_score(rows["y_test"], margin) for margin in margins],

@@ -81,8 +81,8 @@ def simulation(out: Path, draws: int) -> None:
     for seed in range(draws):
         X, y, group = simulated(seed)
         for name, model in models(seed).items():
-            one = told(model.fit(X, y), X, y, group)
-            lines.append(one.assign(draw=seed, model=name, kind=np.repeat(KINDS, 3)))
+            single = told(model.fit(X, y), X, y, group)
+            lines.append(single.assign(draw=seed, model=name, kind=np.repeat(KINDS, 3)))
     pd.concat(lines).to_csv(out / "fair_importance.csv", index=False, float_format="%.6g")
 
 
@@ -100,8 +100,8 @@ def public(out: Path, names: Sequence[str]) -> None:
         X = dataset.X.drop(columns=PUBLIC[name])
         for kind, model in models(0).items():
             model.fit(X.iloc[train], dataset.y[train])
-            one = told(model, X.iloc[test], dataset.y[test], group[test])
-            lines.append(one.assign(set=name, model=kind))
+            single = told(model, X.iloc[test], dataset.y[test], group[test])
+            lines.append(single.assign(set=name, model=kind))
     pd.concat(lines).to_csv(out / "fair_importance_public.csv", index=False, float_format="%.6g")
 
 

@@ -82,16 +82,16 @@ def checkpoints() -> int:
 def cross_validation() -> int:
     """``cv`` that keeps its state."""
     dtrain, privileged = _matrices()
-    told = {"privileged": privileged, "nfold": 2, "kl_weight": [0.0, 0.5, 1.0, 2.0], "resume": "state.json"}
-    pi_xgb.cv(PARAMS, dtrain, 5, **told)
+    keywords = {"privileged": privileged, "nfold": 2, "kl_weight": [0.0, 0.5, 1.0, 2.0], "resume": "state.json"}
+    pi_xgb.cv(PARAMS, dtrain, 5, **keywords)
     return 0
 
 
 def selection() -> int:
     """``select`` that keeps its state."""
     dtrain, privileged = _matrices()
-    told = {"nfold": 2, "repeats": 2, "teacher": "boosted", "resume": "state.json", "progress": False}
-    pi_xgb.select(PARAMS, dtrain, 4, privileged=privileged, **told)
+    keywords = {"nfold": 2, "repeats": 2, "teacher": "boosted", "resume": "state.json", "progress": False}
+    pi_xgb.select(PARAMS, dtrain, 4, privileged=privileged, **keywords)
     return 0
 
 
@@ -165,9 +165,9 @@ def _inside(name: str, folder: str, fault: Fault) -> None:
     if not os.path.isdir(folder):
         sys.exit(2)
     os.chdir(folder)
-    said = os.open(os.devnull if fault.room is not None else SAID, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    result = os.open(os.devnull if fault.room is not None else SAID, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
-        os.dup2(said, stream)
+        os.dup2(result, stream)
     if fault.room is not None:
         import resource
 
@@ -216,8 +216,8 @@ def run(name: str, folder: Path, fault: Fault) -> tuple[int, float, str]:
     if process.is_alive():
         process.kill()
         raise Unsound(f"{name} hangs: nothing came of it in {TIME_LIMIT:g} seconds")
-    said = next((file for file in (folder / SAID, Path(f"{folder}.said")) if file.exists()), None)
-    return process.exitcode, taken, said.read_text(errors="replace") if said else ""
+    result = next((file for file in (folder / SAID, Path(f"{folder}.said")) if file.exists()), None)
+    return process.exitcode, taken, result.read_text(errors="replace") if result else ""
 
 
 def fill(folder: Path) -> None:
@@ -236,9 +236,9 @@ def uninterrupted(name: str) -> tuple[list[Any], float, int]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         fill(folder)
-        code, seconds, said = run(name, folder, Fault())
+        code, seconds, result = run(name, folder, Fault())
         if code != 0:
-            raise Unsound(f"{name} does not work at all: {said[-500:]}")
+            raise Unsound(f"{name} does not work at all: {result[-500:]}")
         files = [folder / file for file in program.ends_with]
         return [program.told(file) for file in files], seconds, max(file.stat().st_size for file in files)
 
@@ -252,9 +252,9 @@ def befall(name: str, faults: list[Fault]) -> str:
         folder.mkdir()
         fill(folder)
         for fault in faults:
-            code, _, said = run(name, folder, fault)
+            code, _, result = run(name, folder, fault)
             if code != 0 and fault.after == float("inf") and not fault.at_change:
-                _check_words(name, code, said)
+                _check_words(name, code, result)
             was_lost = not folder.exists()
             if was_lost:
                 shutil.move(f"{folder}.away", folder)
@@ -264,16 +264,16 @@ def befall(name: str, faults: list[Fault]) -> str:
                 break
         else:
             _begin_again(name, folder)
-        told = [program.told(folder / file) for file in program.ends_with]
-        if told != expected:
+        found = [program.told(folder / file) for file in program.ends_with]
+        if found != expected:
             raise Unsound(f"{name} ends with something else after {faults}")
     return "survived" if came else "worked"
 
 
-def _check_words(name: str, code: int, said: str) -> None:
+def _check_words(name: str, code: int, result: str) -> None:
     """An error that is a message, where it is the command line that speaks."""
-    if code < 0 or (PROGRAMS[name].speaks and ("Traceback" in said or code not in (1, 2))):
-        raise Unsound(f"{name} ended with {code}: {said[-500:]}")
+    if code < 0 or (PROGRAMS[name].speaks and ("Traceback" in result or code not in (1, 2))):
+        raise Unsound(f"{name} ended with {code}: {result[-500:]}")
 
 
 def _check_whole(name: str, folder: Path, expected: list[Any]) -> None:
@@ -296,11 +296,11 @@ def _check_whole(name: str, folder: Path, expected: list[Any]) -> None:
 
 def _begin_again(name: str, folder: Path) -> None:
     """The same command once more; where its file is there already it says so, and leaves it."""
-    code, _, said = run(name, folder, Fault())
-    if code == 2 and "exists and was not changed" in said:
+    code, _, result = run(name, folder, Fault())
+    if code == 2 and "exists and was not changed" in result:
         return
     if code != 0:
-        raise Unsound(f"{name} does not go on: {said[-500:]}")
+        raise Unsound(f"{name} does not go on: {result[-500:]}")
 
 
 def _drawn(rng: random.Random, names: tuple[str, ...]) -> tuple[str, float, int]:

@@ -181,9 +181,9 @@ def estimators(rng: random.Random) -> str:
     def call() -> None:
         made(**SMALL, enable_categorical=True, **chosen).fit(x, y, privileged=z, **given).predict(x)
 
-    told = _ended(call)
+    found = _ended(call)
     _check_unchanged((x, z, y, given), kept)
-    return told
+    return found
 
 
 def functions(rng: random.Random) -> str:
@@ -203,10 +203,10 @@ def functions(rng: random.Random) -> str:
             lambda: pi_xgb.train(params, dtrain, 2, teacher=_per_row(rng, n), kl_weight=1.0),
         ]
     )
-    told = _ended(call)
+    found = _ended(call)
     if not np.array_equal(dtrain.get_label(), label) or dtrain.get_weight().size:
         raise Fault("the labels or weights of dtrain were changed")
-    return told
+    return found
 
 
 def _ended(call: Callable[[], Any]) -> str:
@@ -225,10 +225,10 @@ def _ended(call: Callable[[], Any]) -> str:
 
 
 def _check_unchanged(now: Any, before: Any) -> None:
-    for one, other in zip(now, before, strict=True):
-        if isinstance(one, pd.DataFrame | pd.Series) and not one.equals(other):
+    for item, other in zip(now, before, strict=True):
+        if isinstance(item, pd.DataFrame | pd.Series) and not item.equals(other):
             raise Fault("a table of the user's was changed")
-        if isinstance(one, np.ndarray) and one.dtype != object and one.tobytes() != other.tobytes():
+        if isinstance(item, np.ndarray) and item.dtype != object and item.tobytes() != other.tobytes():
             raise Fault("an array of the user's was changed")
 
 
@@ -253,8 +253,8 @@ def _csv(rng: random.Random) -> bytes:
         if rng.random() < 0.004:
             row = row[:-1] if rng.random() < 0.5 else [*row, "9"]
         lines.append(row)
-    told, between, end = rng.random(), rng.choice([*"," * 9, ";", "\t"]), rng.choice(["\n", "\n", "\r\n", "\r"])
-    quoted = [['"' + cell.replace('"', '""') + '"' if told < 0.9 else cell for cell in line] for line in lines]
+    found, between, end = rng.random(), rng.choice([*"," * 9, ";", "\t"]), rng.choice(["\n", "\n", "\r\n", "\r"])
+    quoted = [['"' + cell.replace('"', '""') + '"' if found < 0.9 else cell for cell in line] for line in lines]
     text = end.join(between.join(line) for line in quoted) + rng.choice([end, ""])
     content = text.encode(rng.choice([*["utf-8"] * 9, "utf-8-sig", "utf-16", "latin-1"]), "replace")
     if rng.random() < 0.05:
@@ -272,10 +272,10 @@ def files(rng: random.Random) -> str:
         quick = ["--rounds", "2", "--params", "nthread=1", "max_depth=2"]
         read = rng.choice([[], ["--dates", "parts"], ["--categories", "x1"], ["--missing", rng.choice(WORDS) or "-"]])
         wanted, later = ["--label", "y", "--privileged", "z", *read], read if "--missing" in read else []
-        told = _shell(["train", str(data), *wanted, *options, *quick, "--out", str(model)])
-        if told == 0 and _shell(["predict", str(data), "--model", str(model), *later]) != 0:
+        found = _shell(["train", str(data), *wanted, *options, *quick, "--out", str(model)])
+        if found == 0 and _shell(["predict", str(data), "--model", str(model), *later]) != 0:
             raise Fault(f"a model does not predict the rows that it was trained on: {data.read_bytes()[:500]!r}")
-        return "worked" if told == 0 else "refused"
+        return "worked" if found == 0 else "refused"
 
 
 def _shell(arguments: list[str]) -> int:
@@ -328,10 +328,10 @@ def models(rng: random.Random) -> str:
         path = Path(folder) / "model.ubj"
         path.write_bytes(raw[: rng.randrange(len(raw))] if rng.random() < 0.3 else raw)
         _rows().to_csv(Path(folder) / "rows.csv")
-        told = _shell(["predict", str(Path(folder) / "rows.csv"), "--model", str(path)])
+        found = _shell(["predict", str(Path(folder) / "rows.csv"), "--model", str(path)])
         if len(path.read_bytes()) == len(raw) and rng.random() < 0.5:
             _ended(lambda: PrivilegedXGBClassifier().load_model(path))
-        return "worked" if told == 0 else "refused"
+        return "worked" if found == 0 else "refused"
 
 
 QUICK = {"estimators": estimators, "functions": functions, "files": files, "models": models}
@@ -362,8 +362,8 @@ def main() -> None:
                 ends[name, "fault"] += 1
                 print(f"--target {name} --seed {seed}: {fault}", flush=True)
     for name in chosen:
-        told = ", ".join(f"{count} {end}" for (target, end), count in sorted(ends.items()) if target == name)
-        print(f"{name}: {told}")
+        found = ", ".join(f"{count} {end}" for (target, end), count in sorted(ends.items()) if target == name)
+        print(f"{name}: {found}")
     if options.out:
         lines = [(*which, count, options.seed, options.minutes) for which, count in sorted(ends.items())]
         pd.DataFrame(lines, columns=["target", "end", "cases", "seed", "minutes"]).to_csv(options.out, index=False)

@@ -49,8 +49,8 @@ def why_no_cuda() -> str | None:
         except xgboost.core.XGBoostError as error:
             return f"XGBoost cannot use CUDA here: {str(error).splitlines()[0]}"
     # XGBoost trains on the CPU instead, and warns.
-    said = [str(warning.message) for warning in caught if "GPU" in str(warning.message)]
-    return f"no CUDA device: {said[0].split(': ')[-1]}" if said else None
+    message = [str(warning.message) for warning in caught if "GPU" in str(warning.message)]
+    return f"no CUDA device: {message[0].split(': ')[-1]}" if message else None
 
 
 def has_cupy() -> bool:

@@ -33,24 +33,24 @@ def seconds_of(options: str) -> float | None:
         return used.ru_utime + used.ru_stime
 
     before = spent()
-    told = subprocess.run(
+    found = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options.split()],
         env={**os.environ, "CI": "1", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "MPLBACKEND": "Agg"},
         cwd=PAGE.parents[1],
         capture_output=True,
         text=True,
     )
-    if told.returncode not in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
-        raise SystemExit(told.stdout + told.stderr)
-    return None if told.returncode else spent() - before
+    if found.returncode not in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise SystemExit(found.stdout + found.stderr)
+    return None if found.returncode else spent() - before
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = command("testing", __doc__)
     parser.add_argument("--rows", default="", help="part of what is changed, as _cli (default: all rows)")
-    asked = parser.parse_args(arguments)
+    requested = parser.parse_args(arguments)
     for row in ROW.finditer(PAGE.read_text()):
-        if asked.rows not in row["change"]:
+        if requested.rows not in row["change"]:
             continue
         start = time.perf_counter()
         seconds = seconds_of(row["options"])

@@ -147,7 +147,7 @@ def formula_gradient(
         p = 1 / (1 + np.exp(-f))
         curvature = p * (1 - p)
     elif objective in AMOUNTS:
-        parts = [of_amounts(objective, np.exp(f), told.astype(np.float64)) for told in (y, q)]
+        parts = [of_amounts(objective, np.exp(f), found.astype(np.float64)) for found in (y, q)]
         grad, hess = (w * (of_y + a * of_q) for of_y, of_q in zip(*parts, strict=True))
         return grad.astype(np.float32), hess.astype(np.float32)
     else:

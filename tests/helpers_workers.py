@@ -38,18 +38,18 @@ class Threads:
 
     def allreduce(self, values, op):
         values_of_all = self.gather(values)
-        assert len({(one.dtype, one.shape) for one in values_of_all}) == 1
+        assert len({(item.dtype, item.shape) for item in values_of_all}) == 1
         total = values_of_all[0].copy()
-        for one in values_of_all[1:]:
-            total = total + one if op == collective.Op.SUM else {collective.Op.MAX: max_of}[op](total, one)
+        for item in values_of_all[1:]:
+            total = total + item if op == collective.Op.SUM else {collective.Op.MAX: max_of}[op](total, item)
         return total
 
     def broadcast(self, thing, root):
         return self.gather(thing)[root]
 
 
-def max_of(one, other):
-    return (one > other) * one + (one <= other) * other
+def max_of(single, other):
+    return (single > other) * single + (single <= other) * other
 
 
 def on_threads(monkeypatch, n_workers, task):

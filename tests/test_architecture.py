@@ -173,5 +173,5 @@ def test_training_loads_no_extra():
         "import sys, xgboost; before = set(sys.modules); import pi_xgb; pi_xgb.train, pi_xgb.cv; "
         f"print(sorted({heavy} & (set(sys.modules) - before)))"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

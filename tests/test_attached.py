@@ -31,7 +31,9 @@ def matrix() -> xgb.DMatrix:
 @settings(max_examples=40, deadline=None, derandomize=True)
 def test_what_is_attached_comes_back(kind, seed, masks, ends):
     rng = np.random.default_rng(seed)
-    known, counts = ({"all": np.ones(N, bool), "some": rng.random(N) < 0.5}.get(one, np.arange(N) < 1) for one in masks)
+    known, counts = (
+        {"all": np.ones(N, bool), "some": rng.random(N) < 0.5}.get(item, np.arange(N) < 1) for item in masks
+    )
     known[0] = True
     if kind == "numbers":
         q = 10 * rng.normal(size=N)
@@ -47,9 +49,9 @@ def test_what_is_attached_comes_back(kind, seed, masks, ends):
             q[:4] = np.eye(kind)[[0, 1, -1, 0]]
     q = q.astype(np.float32)
     n_classes = kind if isinstance(kind, int) else 0
-    said = np.where(counts if q.ndim == 1 else counts[:, None], q, np.float32(np.nan))
-    told = {} if known.all() else {"labelled": known}
-    dtrain = attach_teacher(matrix(), said, teacher_weight=counts.astype(float), **told)
+    result = np.where(counts if q.ndim == 1 else counts[:, None], q, np.float32(np.nan))
+    keywords = {} if known.all() else {"labelled": known}
+    dtrain = attach_teacher(matrix(), result, teacher_weight=counts.astype(float), **keywords)
     teacher, labelled = attached_teacher(dtrain, n_classes, RANGES.get(kind, SHARES))
     np.testing.assert_array_equal(np.ones(N, bool) if labelled is None else labelled, known)
     weight = np.ones(N) if teacher.teacher_weight is None else teacher.teacher_weight
@@ -62,11 +64,11 @@ def test_what_is_attached_comes_back(kind, seed, masks, ends):
 
 
 def test_groups_for_metrics_may_stand_in_the_second_field():
-    some, group = np.arange(N) % 3 > 0, np.arange(N) % 2
+    subset, group = np.arange(N) % 3 > 0, np.arange(N) % 2
     q = np.linspace(0, 1, N).astype(np.float32)
-    dtrain = attach_groups(attach_teacher(matrix(), q, labelled=some), group)
+    dtrain = attach_groups(attach_teacher(matrix(), q, labelled=subset), group)
     teacher, labelled = attached_teacher(dtrain, 0, PROBABILITIES)
-    np.testing.assert_array_equal(labelled, some)
+    np.testing.assert_array_equal(labelled, subset)
     np.testing.assert_allclose(teacher.values, q, atol=1e-7)
     with pytest.raises(ValueError, match=r"q below 0.*label"):
         attached_teacher(dtrain, 0, NUMBERS)
@@ -105,7 +107,7 @@ def test_the_number_of_values_comes_back_with_them():
 
 
 @pytest.mark.parametrize(
-    ("q", "told", "message"),
+    ("q", "keywords", "message"),
     [
         (np.ones(N + 1), {}, "q has 13 rows, dtrain has 12"),
         (np.full((N, 4), 0.25), {}, "at most 3 classes, got 4"),
@@ -116,10 +118,10 @@ def test_the_number_of_values_comes_back_with_them():
         (np.ones(N), {"teacher_weight": 2 * (np.arange(N) % 2)}, r"0 or 1.*row.*2"),
     ],
 )
-def test_what_has_no_room_is_refused_and_leaves_nothing(q, told, message):
+def test_what_has_no_room_is_refused_and_leaves_nothing(q, keywords, message):
     dtrain = matrix()
     with pytest.raises(ValueError, match=message):
-        attach_teacher(dtrain, q, **told)
+        attach_teacher(dtrain, q, **keywords)
     assert dtrain.get_float_info("label_lower_bound").size == 0
 
 

@@ -165,11 +165,11 @@ def test_the_weights_of_privileged_are_none_or_those_of_dtrain():
 
 def test_queries_agree_where_both_have_them():
     x, y = np.zeros((4, 1)), np.arange(4.0)
-    several, one, none = (xgb.DMatrix(x, y, qid=qid) for qid in ([0, 0, 1, 1], [0, 0, 0, 0], None))
+    several, single, none = (xgb.DMatrix(x, y, qid=qid) for qid in ([0, 0, 1, 1], [0, 0, 0, 0], None))
     for dtrain, privileged in ((several, none), (none, several), (several, several)):
         check_same_rows(dtrain, privileged)
     with pytest.raises(ValueError, match=r"queries.*dtrain.*differ"):
-        check_same_rows(several, one)
+        check_same_rows(several, single)
 
 
 def test_unnamed_columns_are_told_apart_by_their_matrix():

@@ -39,7 +39,7 @@ __all__ = ["files", "one_thread", "trained"]
 
 
 @pytest.mark.parametrize(
-    ("options", "teaching", "told"),
+    ("options", "teaching", "given"),
     [
         ([], {}, "kbpib, boosted with kl_weight 0.5"),
         (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}, "kbpib, boosted with kl_weight 2"),
@@ -56,14 +56,14 @@ __all__ = ["files", "one_thread", "trained"]
         (["--kl-weight", "0"], {"kl_weight": 0.0}, "no teacher"),
     ],
 )
-def test_the_model_is_that_of_train(files, capsys, options, teaching, told):
+def test_the_model_is_that_of_train(files, capsys, options, teaching, given):
     rows, _ = files
     weighted = "--weight" in options
     drop = "sex,q,ill" if weighted else "sex,w,q,ill"
     works("train", "train.csv", *GUIDED, "--drop", drop, *options, "--out", "model.ubj")
     assert capsys.readouterr() == (
         "",
-        f"train.csv: 200 rows, 5 features, 2 privileged columns, binary:logistic for y\nmodel.ubj: 6 rounds; {told}\n",
+        f"train.csv: 200 rows, 5 features, 2 privileged columns, binary:logistic for y\nmodel.ubj: 6 rounds; {given}\n",
     )
 
     x, z = in_categories(rows)[FEATURES], rows[["z0", "z1"]]
@@ -86,9 +86,9 @@ def test_the_summary_counts_columns_and_names_every_teacher(files, capsys):
     guided = [*GUIDED[:2], "--privileged", "z0", *QUICK, "--drop", "z1,x1,x2,colour,flag,w,q,ill"]
     guided += ["--constraint", "parity:sex=3"]
     works("train", "train.csv", *guided, "--teacher", "forest", "--crossfit", "2", "--out", "model.ubj")
-    told = capsys.readouterr().err
-    assert "200 rows, 1 feature, 1 privileged column, binary:logistic for y" in told
-    assert "6 rounds; kbpib, forest with kl_weight 0.5, DemographicParity with kl_weight 3\n" in told
+    output = capsys.readouterr().err
+    assert "200 rows, 1 feature, 1 privileged column, binary:logistic for y" in output
+    assert "6 rounds; kbpib, forest with kl_weight 0.5, DemographicParity with kl_weight 3\n" in output
 
 
 def test_the_model_says_nothing_about_the_privileged_columns(files):
@@ -139,7 +139,7 @@ def test_early_stopping_on_a_file_and_on_a_share(files, capsys):
     stopping = ["--early-stopping", "2", "--rounds", "60", "--params", "eta=0.8", "nthread=1"]
     common = ["--label", "y", "--privileged", "z0,z1", *OTHERS, *stopping]
     works("train", "train.csv", *common, "--valid", "test.csv", "--out", "model.ubj")
-    out, told = capsys.readouterr()
+    out, output = capsys.readouterr()
     assert out == ""
 
     categories = in_categories(rows)["colour"].cat.categories
@@ -162,8 +162,8 @@ def test_early_stopping_on_a_file_and_on_a_share(files, capsys):
     )
     assert Path("model.ubj").read_bytes() == bytes(expected.save_raw("ubj"))
     best = expected.best_iteration
-    assert f"the best is {best + 1}" in told
-    assert f"logloss {history['valid']['logloss'][best]:.5g}" in told
+    assert f"the best is {best + 1}" in output
+    assert f"logloss {history['valid']['logloss'][best]:.5g}" in output
 
     # Predictions are those of the best round.
     works("predict", "test.csv", "--model", "model.ubj", "--out", "answers.csv")

@@ -23,8 +23,8 @@ __all__ = ["files", "one_thread", "trained"]
 
 def test_other_columns_do_not_matter_and_missing_ones_are_named(trained, capsys):
     _, others = trained
-    expected, said = predicted(capsys, "test.csv")
-    assert said == ""
+    expected, output = predicted(capsys, "test.csv")
+    assert output == ""
     # Without the privileged columns, with nonsense in them, or in another order: the same answers.
     others[[*FEATURES[::-1]]].to_csv("bare.csv", index=False)
     others.assign(z0="?", z1=None).to_csv("other.csv", index=False)
@@ -59,11 +59,11 @@ def test_categories_are_those_of_the_training(trained, capsys):
     # A category of which the training knew nothing is a missing value, and is reported.
     others.assign(colour=None).to_csv("none.csv", index=False)
     others.assign(colour="violet").to_csv("new.csv", index=False)
-    missing, said = predicted(capsys, "none.csv")
-    assert said == ""
-    new, said = predicted(capsys, "new.csv")
+    missing, output = predicted(capsys, "none.csv")
+    assert output == ""
+    new, output = predicted(capsys, "new.csv")
     pd.testing.assert_frame_equal(new, missing)
-    assert f"in {len(others)} rows that the training did not have ('violet')" in said
+    assert f"in {len(others)} rows that the training did not have ('violet')" in output
 
 
 def test_categories_that_look_like_numbers_stay_text(files, capsys):
@@ -77,8 +77,8 @@ def test_categories_that_look_like_numbers_stay_text(files, capsys):
     # Alone in a file these would be numbers to pandas.
     part = others["colour"].isin(["007", "1"]).to_numpy()
     others[part].to_csv("part.csv", index=False)
-    answers, said = predicted(capsys, "part.csv")
-    assert said == ""
+    answers, output = predicted(capsys, "part.csv")
+    assert output == ""
     pd.testing.assert_frame_equal(answers, expected[part].reset_index(drop=True))
     works("evaluate", "part.csv", "--model", "model.ubj", "--label", "y")
     assert capsys.readouterr().err == ""
@@ -122,12 +122,12 @@ def test_standard_input_and_other_outputs(trained, capsys, monkeypatch):
 def test_metrics_are_those_of_xgboost_at_the_best_round(files, capsys):
     stopping = ["--early-stopping", "1", "--rounds", "30", "--params", "eta=0.9", "nthread=1", "--valid", "test.csv"]
     works("train", "train.csv", "--label", "y", "--drop", "z0,z1", *OTHERS, *stopping, "--out", "model.ubj")
-    told = capsys.readouterr().err
+    output = capsys.readouterr().err
     works("evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--format", "csv")
     metrics = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col="metric")["value"]
     assert list(metrics.index) == ["logloss", "auc", "error"]
     # The score that stopped the training is that of the evaluation on the same rows.
-    assert float(told.rpartition("logloss ")[2]) == pytest.approx(metrics["logloss"], rel=1e-4)
+    assert float(output.rpartition("logloss ")[2]) == pytest.approx(metrics["logloss"], rel=1e-4)
 
 
 def test_groups_are_reported_as_the_library_does(trained, capsys):
@@ -160,11 +160,11 @@ def test_tables_of_groups_then_what_they_mean_then_notes(trained, capsys, how, d
     works("evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--groups", "sex", "--weight", "w",
           "--n-boot", draws, "--threshold", "0.4", "--seed", "3", "--format", how)  # fmt: skip
     out, err = capsys.readouterr()
-    its = {"sensitive_features": others[["sex"]], "sample_weight": others["w"], "threshold": 0.4, "n_boot": draws}
+    settings = {"sensitive_features": others[["sex"]], "sample_weight": others["w"], "threshold": 0.4, "n_boot": draws}
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        tables = [of(others["y"], answers["probability_1"].astype(np.float32), random_state=3, **its)
-                  for of in (pi_xgb.metrics.group_report, pi_xgb.metrics.disparity_report)]  # fmt: skip
+        tables = [source(others["y"], answers["probability_1"].astype(np.float32), random_state=3, **settings)
+                  for source in (pi_xgb.metrics.group_report, pi_xgb.metrics.disparity_report)]  # fmt: skip
     for i, table in enumerate(tables):
         if i:
             print()
@@ -181,14 +181,14 @@ def test_tables_of_groups_then_what_they_mean_then_notes(trained, capsys, how, d
 
 
 def test_the_page_is_told_everything(trained, capsys, monkeypatch):
-    told = {}
-    monkeypatch.setattr("pi_xgb._report.report.report", lambda path, models, rows, **how: told.update(how, path=path))
+    found = {}
+    monkeypatch.setattr("pi_xgb._report.report.report", lambda path, models, rows, **how: found.update(how, path=path))
     options = ["--n-boot", "5", "--seed", "3", "--threshold", "0.4", "--title", "A", "--html", "a.html"]
     for more in ([], ["--no-pictures"], ["--force"]):
         works("evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--groups", "sex", *options, *more)
-        groups = told.pop("sensitive_features")
+        groups = found.pop("sensitive_features")
         assert groups["sex"].tolist() == trained[1]["sex"].tolist()
-        assert told == {"path": Path("a.html"), "threshold": 0.4, "title": "A", "n_boot": 5, "random_state": 3,
+        assert found == {"path": Path("a.html"), "threshold": 0.4, "title": "A", "n_boot": 5, "random_state": 3,
                         "pictures": "--no-pictures" not in more, "overwrite": "--force" in more}  # fmt: skip
         assert capsys.readouterr().err.endswith("a.html: written\n")
 
@@ -233,19 +233,19 @@ def test_categories_may_have_any_letters(files, capsys, names):
     rows, plain = files[0], sorted(names)
     which = np.random.default_rng(0).integers(0, len(plain), len(rows))
     y = (which % 2 == 0) ^ (np.random.default_rng(1).random(len(rows)) < 0.1)
-    told = {}
+    output = {}
     for kind, written in (("ascii", [f"c{i}" for i in range(len(plain))]), ("any", plain)):
         table = rows[["x0"]].assign(town=np.array(written, dtype=object)[which], lab=rows["z0"], y=y.astype(int))
         table.assign(other=table["town"]).to_csv("towns.csv", index=False)
         works("train", "towns.csv", "--label", "y", *QUICK, "--privileged", "lab,other", "--valid", "0.2",
               "--out", f"{kind}.ubj")  # fmt: skip
-        said = capsys.readouterr().err
+        printed = capsys.readouterr().err
         works("evaluate", "towns.csv", "--model", f"{kind}.ubj", "--label", "y", "--format", "csv")
         out, err = capsys.readouterr()
         assert "did not have" not in err
         works("predict", "towns.csv", "--model", f"{kind}.ubj")
-        told[kind] = out, capsys.readouterr().out, said.replace(kind, "")
-    assert told["any"] == told["ascii"]
+        output[kind] = out, capsys.readouterr().out, printed.replace(kind, "")
+    assert output["any"] == output["ascii"]
     # What the training did not have is still missing, and said.
     table.assign(town="Z" + table["town"]).to_csv("towns.csv", index=False)
     works("predict", "towns.csv", "--model", "any.ubj")
@@ -282,10 +282,10 @@ def test_categories_of_models_from_elsewhere():
     x = pd.DataFrame({"town": pd.Categorical(["日本", "中国"] * 20)})
     booster = xgb.train({"nthread": 1}, xgb.DMatrix(x, np.arange(40) % 2, enable_categorical=True), 1)
     try:
-        told = str(sorted(categories_of_model(booster)["town"]))
+        message = str(sorted(categories_of_model(booster)["town"]))
     except ValueError as error:
-        told = str(error)
-    assert told == "['中国', '日本']" or "categories of 'town' with non-ASCII characters" in told
+        message = str(error)
+    assert message == "['中国', '日本']" or "categories of 'town' with non-ASCII characters" in message
     # Those of Arrow come whole, an empty name among them.
     arrow = pytest.importorskip("pyarrow")
     for names in ([*NAMES["german"], ""], NAMES["emoji"]):

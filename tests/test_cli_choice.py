@@ -133,17 +133,18 @@ def test_the_demonstration_draws_a_page_of_what_it_printed(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     folds = Counter()
     monkeypatch.setattr(
-        "pi_xgb._cli.demo.train", lambda *of, **told: folds.update([told.get("crossfit")]) or pi_xgb.train(*of, **told)
+        "pi_xgb._cli.demo.train",
+        lambda *source, **keywords: folds.update([keywords.get("crossfit")]) or pi_xgb.train(*source, **keywords),
     )
     assert main(["demo", "--seeds", "2", "--html", "demo.html"]) == 0
-    told = capsys.readouterr()
-    assert "demo.html: written" in told.err
+    keywords = capsys.readouterr()
+    assert "demo.html: written" in keywords.err
     # What is cross-fitted is so with five folds.
     assert set(folds) == {None, 5}
     page = (tmp_path / "demo.html").read_text(encoding="utf-8")
     # Both experiments with a picture each, and the numbers that were printed.
     assert page.count("<svg") == page.count("<h2") == 2
-    beyond = [line for line in told.out.splitlines() if line.startswith("What z adds")]
+    beyond = [line for line in keywords.out.splitlines() if line.startswith("What z adds")]
     assert len(beyond) == 2
     assert all(line in page for line in beyond)
     assert "http" not in page.replace("http-equiv", "")
@@ -323,9 +324,9 @@ def test_no_output_is_an_input(trained, capsys, case, how):
     before = {file: Path(file).read_bytes() for file in os.listdir()}
     # With --force or without it, and the advice is not to add it.
     for force in ([], ["--force"]):
-        told = refused(capsys, "must not be an input", *command, out, *force)
-        assert "name another file" in told
-        assert "add --force" not in told
+        output = refused(capsys, "must not be an input", *command, out, *force)
+        assert "name another file" in output
+        assert "add --force" not in output
     assert {file: Path(file).read_bytes() for file in os.listdir()} == before
 
 

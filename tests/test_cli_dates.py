@@ -39,9 +39,9 @@ def test_dates_are_named_and_refused(files, capsys, kind, where):
     frame.to_csv(data, index=False) if kind in DATES else frame.to_parquet(data)
     privileged = "z0,z1,seen" if where == "privileged" else "z0,z1"
     command = ["train", data, "--label", "y", "--privileged", privileged, *OTHERS, *QUICK, "--out", "model.ubj"]
-    told = refused(capsys, f"'seen'.*{data}.*dates", *command)
-    assert "--drop seen" in told
-    assert "--categories seen" in told
+    output = refused(capsys, f"'seen'.*{data}.*dates", *command)
+    assert "--drop seen" in output
+    assert "--categories seen" in output
     works(*command, "--categories", "seen")
     if where == "feature":
         capsys.readouterr()
@@ -81,9 +81,9 @@ def test_dates_give_their_parts(files, capsys, kind):
     # Later rows have the dates, and no parts; and the other way round.
     expected, _ = predicted(capsys, "by_hand.csv")
     for name, order in ((there, slice(None)), (later, slice(None, None, -1))):
-        told, said = predicted(capsys, name)
-        assert said == ""
-        pd.testing.assert_frame_equal(told, expected.iloc[order].reset_index(drop=True))
+        output, printed = predicted(capsys, name)
+        assert printed == ""
+        pd.testing.assert_frame_equal(output, expected.iloc[order].reset_index(drop=True))
     works("evaluate", there, "--model", "model.ubj", "--label", "y")
     works(*command, "--valid", there, "--early-stopping", "3", "--out", "model.ubj", "--force")
 
@@ -92,8 +92,8 @@ def test_parts_of_privileged_dates_teach_and_are_not_needed_later(files, capsys)
     rows, _ = files
     rows.assign(seen=DATES["slashes"]).to_csv("train.csv", index=False)
     command = ["train", "train.csv", "--label", "y", "--privileged", "z0,z1,seen", *OTHERS, *QUICK, "--dates", "parts"]
-    told = refused(capsys, "'01/01/2024 7:30 PM'.*dates", *command, "--out", "model.ubj")
-    assert "write the year first" in told
+    output = refused(capsys, "'01/01/2024 7:30 PM'.*dates", *command, "--out", "model.ubj")
+    assert "write the year first" in output
     days = [f"2024/{1 + i % 12:02}/{1 + i % 28:02} {1 + i % 12}:30 {'AP'[i % 2]}M" for i in range(200)]
     rows.assign(seen=days).to_csv("train.csv", index=False)
     works(*command, "--valid", "train.csv", "--early-stopping", "3", "--out", "model.ubj")

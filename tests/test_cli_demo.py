@@ -84,7 +84,7 @@ def test_every_method_is_trained_as_it_is_explained(monkeypatch, experiment):
         assert all(np.array_equal(rival[0], x[few]) and np.array_equal(rival[1], y[few]) for rival in rivals)
     for call, wanted in zip(calls, expected, strict=False):
         assert call[4] == wanted[4]
-        assert all(np.array_equal(one, other) for one, other in zip(call[:4], wanted[:4], strict=True))
+        assert all(np.array_equal(item, other) for item, other in zip(call[:4], wanted[:4], strict=True))
     assert len(calls) % len(expected) == 0
 
 
@@ -167,10 +167,10 @@ def test_a_page_without_matplotlib_is_refused_before_anything_is_trained(monkeyp
 
 def test_without_a_page_nothing_is_written(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
-    asked = []
-    monkeypatch.setattr(demo, "run_demo", asked.append)
+    requested = []
+    monkeypatch.setattr(demo, "run_demo", requested.append)
     assert main(["demo", "--seeds", "3"]) == 0
-    assert (asked, list(tmp_path.iterdir()), capsys.readouterr().err) == ([3], [], "")
+    assert (requested, list(tmp_path.iterdir()), capsys.readouterr().err) == ([3], [], "")
 
 
 def test_the_page_of_all_that_was_measured_is_written(monkeypatch, tmp_path, capsys):

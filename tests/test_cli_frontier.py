@@ -135,8 +135,8 @@ def test_compare_is_under_the_constraint(files, capsys):  # noqa: F811
 
 
 def test_the_frontier_is_that_of_python(files, capsys):  # noqa: F811
-    asked = ["--constraint", "parity:sex", "--kl-weight", "3,30", "--gap", "0.9", "--folds", "3", "--n-boot", "100"]
-    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked, "--format", "csv", "--out", "m.ubj")
+    requested = ["--constraint", "parity:sex", "--kl-weight", "3,30", "--gap", "0.9", "--folds", "3", "--n-boot", "100"]
+    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *requested, "--format", "csv", "--out", "m.ubj")
     out, err = capsys.readouterr()
     rows = files[0]
     dtrain, parity = xgb.DMatrix(rows[NAMES], rows.y), DemographicParity(rows.sex)
@@ -144,14 +144,14 @@ def test_the_frontier_is_that_of_python(files, capsys):  # noqa: F811
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out), index_col=0), found.table)
     assert f"{found}\nm.ubj: written\n" in err
     assert dumps(model("m.ubj")) == dumps(found.train(dtrain, parity, gap=0.9))
-    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked)
+    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *requested)
     assert "statistical_parity" in capsys.readouterr().out
 
 
 def test_the_frontier_leaves_rows_without_a_label_out_or_refuses_them(files, capsys):  # noqa: F811
     files[0].assign(y=files[0].y.where(files[0].index >= 20)).to_csv("gaps.csv", index=False)
-    asked = ["--constraint", "parity:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0"]
-    frontier = ["frontier", "gaps.csv", *LABEL, "--drop", "z0,z1", *asked]
+    requested = ["--constraint", "parity:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0"]
+    frontier = ["frontier", "gaps.csv", *LABEL, "--drop", "z0,z1", *requested]
     # Nothing of a teacher, which this command does not have.
     for given in ([], ["--unlabelled", "refuse"]):
         err = refused(capsys, "the label 'y' of gaps.csv has 20 missing values in 200 rows", *frontier, *given)
@@ -160,20 +160,31 @@ def test_the_frontier_leaves_rows_without_a_label_out_or_refuses_them(files, cap
     works(*frontier, "--unlabelled", "drop")
     with pytest.raises(SystemExit):
         main(["frontier", "--help"])
-    told = capsys.readouterr().out
-    assert "--unlabelled {refuse,drop}" in told
-    assert "privileged columns, or nothing" not in " ".join(told.split())
+    output = capsys.readouterr().out
+    assert "--unlabelled {refuse,drop}" in output
+    assert "privileged columns, or nothing" not in " ".join(output.split())
 
 
 def test_a_gap_of_odds_may_be_above_one(files, capsys):  # noqa: F811
-    asked = ["--constraint", "odds:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--gap", "1.5"]
-    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked)
+    requested = ["--constraint", "odds:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--gap", "1.5"]
+    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *requested)
     assert "equalized_odds of at most 1.5: kl_weight 0 has" in capsys.readouterr().err
 
 
 def test_a_gap_that_does_not_exist_is_told_in_words(files, capsys):  # noqa: F811
-    asked = ["--constraint", "precision:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--threshold", "1"]
-    frontier = ["frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked]
+    requested = [
+        "--constraint",
+        "precision:sex",
+        "--kl-weight",
+        "3",
+        "--folds",
+        "2",
+        "--n-boot",
+        "0",
+        "--threshold",
+        "1",
+    ]
+    frontier = ["frontier", "train.csv", *LABEL, "--drop", "z0,z1", *requested]
     words = "a predictive_parity on held-out rows, since a rate of some group is undefined"
     works(*frontier)
     out, err = capsys.readouterr()
@@ -186,8 +197,8 @@ def test_a_gap_that_does_not_exist_is_told_in_words(files, capsys):  # noqa: F81
 
 def test_the_frontier_draws(files):  # noqa: F811
     pytest.importorskip("matplotlib")
-    asked = ["--constraint", "parity:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--plot", "f.svg"]
-    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *asked)
+    requested = ["--constraint", "parity:sex", "--kl-weight", "3", "--folds", "2", "--n-boot", "0", "--plot", "f.svg"]
+    works("frontier", "train.csv", *LABEL, "--drop", "z0,z1", *requested)
     assert "<!-- accuracy -->" in Path("f.svg").read_text()
 
 
@@ -211,10 +222,10 @@ def test_a_picture_is_that_of_the_frontier_in_the_format_of_its_name():
 
 @pytest.mark.parametrize("command", ["tune", "compare", "frontier", "train"])
 def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command):  # noqa: F811
-    told = {}
+    found = {}
 
     def asked(*arguments, **keywords):
-        told.update(keywords)
+        found.update(keywords)
         raise ValueError("enough is known")
 
     for name in ("selection.select", "selection.compare", "_frontier.frontier.frontier"):
@@ -228,13 +239,13 @@ def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command): 
         ):
             refused(capsys, "enough is known", *auto, "--seed", "7", *given)
             teacher, sees = (given[1], given[3]) if given else (None, None)
-            assert [told.get(name) for name in ("crossfit", "teacher", "teacher_sees", "seed")] == [
+            assert [found.get(name) for name in ("crossfit", "teacher", "teacher_sees", "seed")] == [
                 crossfit,
                 teacher,
                 sees,
                 7,
             ]
-            told.clear()
+            found.clear()
         return
     options = ["--folds", "4", "--seed", "7", "--jobs", "2", "--kl-weight", "3,4"]
     wanted = {"nfold": 4, "seed": 7, "n_jobs": 2, "kl_weight": [3.0, 4.0]}
@@ -269,7 +280,7 @@ def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command): 
         wanted |= {"method": ["kbpib"], "teacher": ["boosted"], "teacher_sees": ["all"], "crossfit": [3]}
         wanted |= {"metric": "auc", "repeats": 3, "resume": "state"}
     refused(capsys, "enough is known", command, "train.csv", *LABEL, *options)
-    assert {name: told[name] for name in wanted} == wanted
+    assert {name: found[name] for name in wanted} == wanted
 
 
 FRONTIER = ["frontier", "train.csv", *LABEL, "--drop", "z0,z1"]

@@ -90,8 +90,8 @@ def test_the_words_for_missing_count_in_columns_of_numbers_and_truth_values(trai
         for name in ("x1", "flag"):
             words.loc[gap, name] = word
         words.to_csv("words.csv", index=False)
-        answers, said = predicted(capsys, "words.csv")
-        assert said == f"note: words.csv has {word!r} in 'x1', 'flag': read as missing values\n"
+        answers, output = predicted(capsys, "words.csv")
+        assert output == f"note: words.csv has {word!r} in 'x1', 'flag': read as missing values\n"
         pd.testing.assert_frame_equal(answers, expected)
     # The training reads them alike.
     train = [*("--label", "y", "--privileged", "z0,z1"), *OTHERS, *QUICK]
@@ -114,9 +114,9 @@ def test_in_a_column_of_text_they_are_text(files, capsys):
     options = ["--label", "kind", "--privileged", "z0,z1", "--drop", "y,sex,w,q,ill", *QUICK]
     works("train", "train.csv", *options, "--out", "model.ubj")
     works("train", "renamed.csv", *options, "--out", "renamed.ubj")
-    answers, said = predicted(capsys, "train.csv")
+    answers, output = predicted(capsys, "train.csv")
     # Each word is a category of its own, as any other word in its place would be.
-    assert said == ""
+    assert output == ""
     works("predict", "renamed.csv", "--model", "renamed.ubj")
     renamed = pd.read_csv(io.StringIO(capsys.readouterr().out))
     np.testing.assert_allclose(answers["probability_Some"], renamed["probability_Some"], atol=1e-6)
@@ -130,16 +130,16 @@ def test_a_column_that_is_text_far_down_is_text_from_its_first_row(tmp_path):
     from pi_xgb._cli.source import Source
 
     values = ["NA", "7", "", *["1"] * 1500, "x", "null"]
-    said = []
+    result = []
     pd.DataFrame({"code": values, "number": "2", "flag": ["NA", *["True"] * 1504]}).to_csv(
         tmp_path / "long.csv", index=False
     )
-    frame = Source(str(tmp_path / "long.csv"), [], said.append).read(["code", "number", "flag"])
+    frame = Source(str(tmp_path / "long.csv"), [], result.append).read(["code", "number", "flag"])
     # As it is written, with the empty field alone as a missing value.
     assert frame["code"].fillna("gap").tolist() == ["gap" if value == "" else value for value in values]
     assert frame["number"].dtype == np.int64
     assert frame["flag"].isna().sum() == 1
-    assert said == [f"note: {tmp_path / 'long.csv'} has 'NA' in 'flag': read as missing values"]
+    assert result == [f"note: {tmp_path / 'long.csv'} has 'NA' in 'flag': read as missing values"]
 
 
 def test_the_threshold_counts_without_groups_too(trained, capsys):
@@ -290,12 +290,12 @@ def test_columns_that_number_the_rows_are_named(files, capsys):
     names = {"key": [f"p{i}" for i in order], "number": order + 5000, "twice": order // 2, "far": order * 3}
     rows.assign(**names).to_csv("train.csv", index=False)
     works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
-    said = capsys.readouterr().err
-    assert "the column 'key' of train.csv has 200 different texts; if they name rows rather than kinds, leave" in said
-    assert "the column 'number' of train.csv has each number from 5000 to 5199 once; if they number the rows" in said
-    assert "--drop key" in said
-    assert "'twice'" not in said
-    assert "'far'" not in said
+    output = capsys.readouterr().err
+    assert "the column 'key' of train.csv has 200 different texts; if they name rows rather than kinds, leave" in output
+    assert "the column 'number' of train.csv has each number from 5000 to 5199 once; if they number the rows" in output
+    assert "--drop key" in output
+    assert "'twice'" not in output
+    assert "'far'" not in output
 
 
 def test_categories_that_are_numbers_are_found_in_a_csv_file(files, capsys):
@@ -312,8 +312,8 @@ def test_categories_that_are_numbers_are_found_in_a_csv_file(files, capsys):
     )
     for spelling in ("{}", "{}.0", "0{}"):
         others.assign(code=others["code"].map(spelling.format, na_action="ignore")).to_csv("later.csv", index=False)
-        answers, said = predicted(capsys, "later.csv")
-        assert said == ""
+        answers, output = predicted(capsys, "later.csv")
+        assert output == ""
         np.testing.assert_allclose(answers["probability_1"], expected, rtol=1e-5)
     others.assign(code=others["code"].replace(2, "two")).to_csv("later.csv", index=False)
     assert "that the training did not have ('two')" in predicted(capsys, "later.csv")[1]
@@ -379,10 +379,10 @@ def test_a_number_that_is_infinite_is_named_with_its_line(trained, capsys, comma
     rows = trained[1].assign(x1=trained[1]["x1"].astype(object))
     rows.loc[7, "x1"] = value
     rows.to_csv("infinite.csv", index=False)
-    told = f"'x1'.*infinite.csv.*{float(value)}.*line 9"
-    refused(capsys, told, command, "infinite.csv", *ON_ROWS[command])
+    found = f"'x1'.*infinite.csv.*{float(value)}.*line 9"
+    refused(capsys, found, command, "infinite.csv", *ON_ROWS[command])
     if command == "train":
-        refused(capsys, told, command, "train.csv", *ON_ROWS[command], "--valid", "infinite.csv")
+        refused(capsys, found, command, "train.csv", *ON_ROWS[command], "--valid", "infinite.csv")
         rows.loc[:3, "y"] = None
         rows.to_csv("infinite.csv", index=False)
-        refused(capsys, told, command, "infinite.csv", *ON_ROWS[command], "--unlabelled", "drop")
+        refused(capsys, found, command, "infinite.csv", *ON_ROWS[command], "--unlabelled", "drop")

@@ -119,10 +119,10 @@ def test_rankings_are_trained_in_whole_queries_whatever_the_order_of_rows(ranked
 
 def test_queries_that_nobody_judged_are_taught(ranked: pd.DataFrame, table: pd.DataFrame) -> None:
     # One query is judged in part.
-    judged = table["judged"].copy()
-    judged[np.flatnonzero(judged)[0]] = False
-    told = table["relevance"].where(judged)
-    written(table.assign(relevance=told), "relevance", "search", "weight")
+    scored = table["judged"].copy()
+    scored[np.flatnonzero(scored)[0]] = False
+    found = table["relevance"].where(scored)
+    written(table.assign(relevance=found), "relevance", "search", "weight")
     command = [*RANKED, *FEW, "ndcg_exp_gain=false", *TAUGHT, "--weight", "weight", "--out", "m.ubj"]
     works("train", "rows.csv", *command, "--unlabelled", "teach")
     expected = pi_xgb.train(
@@ -132,11 +132,11 @@ def test_queries_that_nobody_judged_are_taught(ranked: pd.DataFrame, table: pd.D
         privileged=query_matrix(ranked, ["z0"]),
         crossfit=2,
         kl_weight=2.0,
-        labelled=judged[ranked.index],
+        labelled=scored[ranked.index],
     )
     assert is_model("m.ubj", expected)
     works("train", "rows.csv", *command, "--unlabelled", "drop", "--force")
-    left = side_by_side(table[judged])
+    left = side_by_side(table[scored])
     expected = pi_xgb.train(
         RANKED_PARAMS, query_matrix(left), 4, privileged=query_matrix(left, ["z0"]), crossfit=2, kl_weight=2.0
     )
@@ -154,16 +154,16 @@ def test_rankings_without_a_teacher_are_xgboosts(ranked: pd.DataFrame, table: pd
 
 @pytest.mark.parametrize("unknown", [False, True])
 def test_times_are_trained_on_their_bounds(timed: pd.DataFrame, unknown: bool) -> None:
-    told: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
     if unknown:
-        told = {"labelled": timed["judged"]}
+        keywords = {"labelled": timed["judged"]}
         both = timed[["since", "until"]].where(timed["judged"])
         written(timed.assign(since=both["since"], until=both["until"]), "since", "until", "weight")
     scale = ["aft_loss_distribution_scale=0.7", *TAUGHT, "--weight", "weight", "--out", "m.ubj"]
     works("train", "rows.csv", *TIMED, *FEW, *scale, *(["--unlabelled", "teach"] if unknown else []))
     guided: dict[str, Any] = {"crossfit": 2, "kl_weight": 2.0}
     expected = pi_xgb.train(
-        TIMED_PARAMS, time_matrix(timed), 4, privileged=time_matrix(timed, ["z0"]), **guided, **told
+        TIMED_PARAMS, time_matrix(timed), 4, privileged=time_matrix(timed, ["z0"]), **guided, **keywords
     )
     assert is_model("m.ubj", expected)
     if unknown:
@@ -223,7 +223,7 @@ def test_stopping_early_watches_the_metric_of_the_objective(kind: str, request: 
     written(late, *columns, name="late.csv")
     command = ["train", "first.csv", *named, "--weight", "weight", "--rounds", "30", "--params", *given, *TAUGHT]
     works(*command, "--valid", "late.csv", "--early-stopping", "2", "--out", "m.ubj")
-    told = capsys.readouterr().err
+    output = capsys.readouterr().err
     log: dict[str, Any] = {}
     expected = pi_xgb.train(
         params,
@@ -239,8 +239,8 @@ def test_stopping_early_watches_the_metric_of_the_objective(kind: str, request: 
         verbose_eval=False,
     )
     (name, values), best = *log["valid"].items(), expected.best_iteration
-    assert f"the best is {best + 1}" in told
-    assert f"on --valid: {name} {values[best]:.5g}" in told
+    assert f"the best is {best + 1}" in output
+    assert f"on --valid: {name} {values[best]:.5g}" in output
     assert xgb.Booster(model_file="m.ubj").get_dump() == expected.get_dump()
     if kind == "timed":
         return
@@ -386,10 +386,10 @@ def test_every_objective_is_trained_judged_and_chosen_by_its_own_metric(
 
 def test_tune_finds_what_select_finds(ranked: pd.DataFrame, capsys: Any) -> None:
     command = [*RANKED, *FEW, "ndcg_exp_gain=false", *TAUGHT, "--folds", "2", "--repeats", "1", "--weight", "weight"]
-    its: dict[str, Any] = {"kl_weight": 2.0, "crossfit": 2, "nfold": 2, "repeats": 1, "progress": False}
+    settings: dict[str, Any] = {"kl_weight": 2.0, "crossfit": 2, "nfold": 2, "repeats": 1, "progress": False}
     shown = table_of(capsys, "tune", "rows.csv", *command, "--out", "m.ubj")
     dtrain, privileged = query_matrix(ranked), query_matrix(ranked, ["z0"])
-    selection = pi_xgb.select(RANKED_PARAMS, dtrain, 4, privileged=privileged, **its)
+    selection = pi_xgb.select(RANKED_PARAMS, dtrain, 4, privileged=privileged, **settings)
     np.testing.assert_allclose(shown["score"], selection.summary["score"], rtol=1e-6)
     expected = selection.train(dtrain, privileged=privileged, verbose_eval=False)
     assert is_model("m.ubj", expected)
@@ -397,31 +397,31 @@ def test_tune_finds_what_select_finds(ranked: pd.DataFrame, capsys: Any) -> None
 
 def compared(monkeypatch: Any, *command: str) -> dict[str, Any]:
     """What ``compare`` is told, which does nothing then."""
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
 
     def compare(x: Any, y: Any, z: Any, **keywords: Any) -> None:
-        told.update(keywords, x=x, y=y, z=z)
+        found.update(keywords, x=x, y=y, z=z)
         raise ValueError("no more")
 
     monkeypatch.setattr(pi_xgb.selection, "compare", compare)
     assert main(["compare", "rows.csv", *command]) == 2
-    return told
+    return found
 
 
 def test_compare_is_told_of_queries(ranked: pd.DataFrame, monkeypatch: Any) -> None:
-    told = compared(monkeypatch, *RANKED, *FEW, "ndcg_exp_gain=false", *TAUGHT, "--weight", "weight")
-    pd.testing.assert_frame_equal(told["x"], ranked[FEATURES])
-    pd.testing.assert_frame_equal(told["z"], ranked[["z0"]])
-    np.testing.assert_array_equal(told["y"], ranked["relevance"])
-    np.testing.assert_array_equal(told["groups"], ranked["search"])
-    np.testing.assert_array_equal(told["sample_weight"], ranked["weight"])
-    assert told["params"] == RANKED_PARAMS
+    found = compared(monkeypatch, *RANKED, *FEW, "ndcg_exp_gain=false", *TAUGHT, "--weight", "weight")
+    pd.testing.assert_frame_equal(found["x"], ranked[FEATURES])
+    pd.testing.assert_frame_equal(found["z"], ranked[["z0"]])
+    np.testing.assert_array_equal(found["y"], ranked["relevance"])
+    np.testing.assert_array_equal(found["groups"], ranked["search"])
+    np.testing.assert_array_equal(found["sample_weight"], ranked["weight"])
+    assert found["params"] == RANKED_PARAMS
 
 
 def test_compare_runs(timed: pd.DataFrame, capsys: Any) -> None:
     written(timed.iloc[:120], "since", "until")
-    its = ["--kl-weight", "2", "--crossfit", "2", "--folds", "2", "--repeats", "1", "--rounds", "2"]
-    shown = table_of(capsys, "compare", "rows.csv", *TIMED, *FEW, "--privileged", "z0", *its)
+    own = ["--kl-weight", "2", "--crossfit", "2", "--folds", "2", "--repeats", "1", "--rounds", "2"]
+    shown = table_of(capsys, "compare", "rows.csv", *TIMED, *FEW, "--privileged", "z0", *own)
     assert np.isfinite(shown["score"]).all()
 
 
@@ -429,9 +429,9 @@ def test_compare_is_told_of_bounds(timed: pd.DataFrame, monkeypatch: Any) -> Non
     both = timed[["since", "until"]].where(timed["judged"])
     written(timed.assign(since=both["since"], until=both["until"]), "since", "until")
     command = [*TIMED, *FEW, "--privileged", "z0", "--kl-weight", "2", "--crossfit", "2", "--unlabelled", "teach"]
-    told = compared(monkeypatch, *command)
+    found = compared(monkeypatch, *command)
     y = both.assign(until=both["until"].fillna(np.inf).where(timed["judged"]))
-    np.testing.assert_array_equal(told["y"], y.to_numpy(np.float32))
+    np.testing.assert_array_equal(found["y"], y.to_numpy(np.float32))
 
 
 # --- what cannot be -----------------------------------------------------------------------------------------
@@ -475,7 +475,7 @@ BAD_RANKINGS: dict[str, tuple[dict[str, Any], list[str], str]] = {
 def test_bad_rankings_are_refused_before_any_training(
     table: pd.DataFrame, ranked: pd.DataFrame, capsys: Any, monkeypatch: Any, why: str, command: str
 ) -> None:
-    spoilt, told, message = BAD_RANKINGS[why]
+    spoilt, found, message = BAD_RANKINGS[why]
     rows = table.copy()
     for name, value in spoilt.items():
         rows[name] = rows[name].astype(object)
@@ -489,13 +489,13 @@ def test_bad_rankings_are_refused_before_any_training(
     out = ["--crossfit", "2", "--kl-weight", "1", "--out", "m.ubj"]
     if why == "jpib":
         out = ["--kl-weight", "1", "--out", "m.ubj"]
-    named = {told[i] for i in range(0, len(told), 2)}
+    named = {found[i] for i in range(0, len(found), 2)}
     dropped = [
-        name for name in ("search", "weight") if name not in told and not (name == "search" and why == "no column")
+        name for name in ("search", "weight") if name not in found and not (name == "search" and why == "no column")
     ]
     assert named
-    drop = ["--drop", ",".join(dropped)] if dropped and "parity:weight=1" not in told else []
-    refused(capsys, message, command, "rows.csv", *FEW, *gain, "--privileged", "z0", *out, *drop, *told)
+    drop = ["--drop", ",".join(dropped)] if dropped and "parity:weight=1" not in found else []
+    refused(capsys, message, command, "rows.csv", *FEW, *gain, "--privileged", "z0", *out, *drop, *found)
 
 
 BAD_TIMES: dict[str, tuple[dict[str, Any], list[str], str]] = {
@@ -533,7 +533,7 @@ BAD_TIMES: dict[str, tuple[dict[str, Any], list[str], str]] = {
 def test_bad_times_are_refused_before_any_training(
     timed: pd.DataFrame, capsys: Any, monkeypatch: Any, why: str, command: str
 ) -> None:
-    spoilt, told, message = BAD_TIMES[why]
+    spoilt, found, message = BAD_TIMES[why]
     rows = timed.copy()
     for name, value in spoilt.items():
         rows[name] = rows[name].astype(object)
@@ -541,7 +541,7 @@ def test_bad_times_are_refused_before_any_training(
     written(rows, "since", "until", "weight")
     monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
     out = ["--out", "m.ubj"] if command == "train" else []
-    refused(capsys, message, command, "rows.csv", *FEW, "--privileged", "z0", *out, *told)
+    refused(capsys, message, command, "rows.csv", *FEW, "--privileged", "z0", *out, *found)
 
 
 def test_no_row_with_a_lower_bound(timed: pd.DataFrame, capsys: Any) -> None:

@@ -91,7 +91,7 @@ def test_help_is_printed_as_it_was_written(capsys):
     for command in (compare, demo, evaluate, frontier, predict, train, tune):
         name = command.__name__.rpartition(".")[2]
         assert commands[name].format_help().endswith(f"\n\n{command.EXAMPLE}\n")
-    for arguments, code, told in (
+    for arguments, code, found in (
         (["--version"], 0, "pi-xgb "),
         (TRAIN[:-2], 2, "are required: --out"),
         ([], 2, "are required: COMMAND"),
@@ -99,7 +99,7 @@ def test_help_is_printed_as_it_was_written(capsys):
         with pytest.raises(SystemExit) as stopped:
             main(arguments)
         assert stopped.value.code == code
-        assert told in "".join(capsys.readouterr())
+        assert found in "".join(capsys.readouterr())
 
 
 def test_what_an_interruption_keeps_is_said(monkeypatch, capsys):
@@ -107,12 +107,12 @@ def test_what_an_interruption_keeps_is_said(monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pi_xgb._cli.tune.read_training", interrupted)
-    for options, told in (
+    for options, found in (
         ([], "nothing was written"),
         (["--resume", "kept"], "finished parts are in kept; run the same command to continue"),
     ):
         assert main(["tune", "rows.csv", "--privileged", "z", *options]) == 130
-        assert capsys.readouterr().err == f"\nstopped; {told}\n"
+        assert capsys.readouterr().err == f"\nstopped; {found}\n"
 
 
 @pytest.mark.parametrize("command", ["tune", "compare"])
@@ -258,13 +258,15 @@ def test_classes_without_names_are_numbers(n_classes, tmp_path):
 
 
 def test_columns_are_known_before_rows_are_read(tmp_path, monkeypatch):
-    read, asked = pd.read_csv, []
-    monkeypatch.setattr("pandas.read_csv", lambda *of, **how: asked.append(how.get("nrows")) or read(*of, **how))
+    read, requested = pd.read_csv, []
+    monkeypatch.setattr(
+        "pandas.read_csv", lambda *subject, **how: requested.append(how.get("nrows")) or read(*subject, **how)
+    )
     pd.DataFrame({"a": [1, 2], "b": 3}).to_csv(tmp_path / "rows.csv", index=False)
     source = Source(str(tmp_path / "rows.csv"), [], pytest.fail)
-    assert asked == [2]
+    assert requested == [2]
     source.read(["a"])
-    assert asked == [2, None]
+    assert requested == [2, None]
 
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="pipes have no names here")
@@ -291,13 +293,15 @@ def test_of_parquet_only_what_is_asked_for_is_read(tmp_path, monkeypatch):
     frame = pd.DataFrame({"a": [1, 2, 3], "b": list("xyz"), "index": 0}, index=pd.Index([5, 7, 9], name="key"))
     frame.to_parquet(tmp_path / "rows.parquet")
     source = Source(str(tmp_path / "rows.parquet"), [], pytest.fail)
-    read, asked = pd.read_parquet, []
-    monkeypatch.setattr("pandas.read_parquet", lambda *of, **how: asked.append(how["columns"]) or read(*of, **how))
+    read, requested = pd.read_parquet, []
+    monkeypatch.setattr(
+        "pandas.read_parquet", lambda *subject, **how: requested.append(how["columns"]) or read(*subject, **how)
+    )
     for wanted in (["b"], ["key", "a"]):
         expected = frame.reset_index()[sorted(wanted)]
         pd.testing.assert_frame_equal(source.read(wanted)[sorted(wanted)], expected)
         assert set(source.read(wanted)) == set(wanted)
-    assert asked[0] == ["b"]
+    assert requested[0] == ["b"]
 
 
 def test_answers_in_parquet_need_pyarrow(tmp_path, monkeypatch):
@@ -318,9 +322,9 @@ def test_names_of_columns_are_texts(tmp_path, name):
 def test_only_a_column_with_semicolons_is_asked_about_them(tmp_path):
     for header, asks in (("a", False), ("a;b", True), ("a;b,c", False)):
         (tmp_path / "rows.csv").write_text(f"{header}\n{'1,2' if ',' in header else 1}\n")
-        with pytest.raises(ValueError, match="no column 'y'") as told:
+        with pytest.raises(ValueError, match="no column 'y'") as found:
             Source(str(tmp_path / "rows.csv"), [], pytest.fail).check_has(["y"], "is wanted")
-        assert ("separated by semicolons" in str(told.value)) is asks
+        assert ("separated by semicolons" in str(found.value)) is asks
 
 
 def test_a_long_column_is_text_everywhere_or_nowhere(tmp_path):
@@ -376,10 +380,10 @@ def test_dates_with_gaps_become_categories_without_one_for_the_gap(kind):
 
 
 def test_categories_that_are_numbers_are_found():
-    said = []
-    found = known_features(pd.DataFrame({"code": [3, 1, 9]}), {"code": pd.Index([1, 3])}, "a file", said.append)
+    result = []
+    found = known_features(pd.DataFrame({"code": [3, 1, 9]}), {"code": pd.Index([1, 3])}, "a file", result.append)
     assert found["code"].cat.codes.tolist() == [1, 0, -1]
-    assert said == ["note: the column 'code' of a file has values in 1 rows that the training did not have (9): "
+    assert result == ["note: the column 'code' of a file has values in 1 rows that the training did not have (9): "
                     "treated as missing"]  # fmt: skip
 
 
@@ -408,18 +412,18 @@ def test_whole_numbers_are_named_so_where_a_number_can_hold_them():
     ids=["text", "dates", "times", "categories"],
 )  # fmt: skip
 def test_classes_that_are_no_numbers_are_texts_and_found_again_in_another_file(column):
-    told = training_labels(pd.DataFrame({"y": column}), None, "a file")
-    assert told.classes.dtype.kind == "U"
-    assert told.values.tolist() == [1, 0, 1]
+    found = training_labels(pd.DataFrame({"y": column}), None, "a file")
+    assert found.classes.dtype.kind == "U"
+    assert found.values.tolist() == [1, 0, 1]
     later = pd.DataFrame({"y": list(map(str, pd.Series(column)))})
     for columns in (pd.DataFrame({"y": column}), later):
-        assert later_labels(columns, told.classes, told.objective, "another").tolist() == [1, 0, 1]
+        assert later_labels(columns, found.classes, found.objective, "another").tolist() == [1, 0, 1]
 
 
 def test_a_time_that_nobody_knows_is_any():
     bounds = pd.DataFrame({"from": [2.0, None], "to": [3.0, None]})
-    told = training_labels(bounds, "survival:aft", "a file")
-    assert (told.values.tolist(), told.labelled.tolist()) == ([[2, 3], [0, np.inf]], [True, False])
+    found = training_labels(bounds, "survival:aft", "a file")
+    assert (found.values.tolist(), found.labelled.tolist()) == ([[2, 3], [0, np.inf]], [True, False])
 
 
 def test_bounds_may_be_large_and_of_any_kind_of_number():
@@ -454,9 +458,9 @@ def test_a_missing_class_is_missing():
 
 def test_what_looks_like_a_name_of_rows():
     def told(values, like=None):
-        said = []
-        _note_identifiers(pd.DataFrame({"c": pd.Series(values, dtype=like)}), "a file", said.append)
-        return bool(said)
+        result = []
+        _note_identifiers(pd.DataFrame({"c": pd.Series(values, dtype=like)}), "a file", result.append)
+        return bool(result)
 
     texts = [f"t{i}" for i in range(1001)]
     # All different, from twenty rows on; numbers without a gap likewise; or more than a thousand.

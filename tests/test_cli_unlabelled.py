@@ -115,10 +115,10 @@ def test_rows_without_a_label_are_left_out(rows, capsys, name, label):
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
 @pytest.mark.parametrize("label", LABELS)
-@pytest.mark.parametrize("of", ["train", "tune", "compare"])
-def test_they_are_refused_by_default(rows, capsys, of, name, label):
+@pytest.mark.parametrize("source", ["train", "tune", "compare"])
+def test_they_are_refused_by_default(rows, capsys, source, name, label):
     write(gapped(rows), name)
-    arguments = train(name, label) if of == "train" else command(of, name, label)
+    arguments = train(name, label) if source == "train" else command(source, name, label)
     err = refused(capsys, f"'{label}'.*{name}.*{(~KNOWN).sum()} missing.*200 rows", *arguments)
     # The words are those that the option takes.
     assert all(f"--unlabelled {word}" in err for word in ("teach", "drop"))
@@ -154,8 +154,8 @@ def test_forms_that_were_left_blank_are_pointed_out(rows, capsys, word):
     frame = gapped(rows)
     write(frame.assign(kind=frame["kind"].fillna(word)), "rows.csv")
     works(*train("rows.csv", "kind", "--force"))
-    said = capsys.readouterr().err
-    assert f"note: the label 'kind' of rows.csv has the class {word!r}, which may mean a missing label" in said
+    output = capsys.readouterr().err
+    assert f"note: the label 'kind' of rows.csv has the class {word!r}, which may mean a missing label" in output
 
 
 @pytest.mark.filterwarnings("always::UserWarning")
@@ -164,11 +164,11 @@ def test_notes_and_errors_name_options(rows, capsys):
     frame.loc[frame.index[:50], ["z0", "z1"]] = np.nan
     write(frame, "rows.csv")
     works(*train("rows.csv", "y", "--force"))
-    said = capsys.readouterr().err
-    assert "50 of 200 rows have no privileged value" in said
+    printed = capsys.readouterr().err
+    assert "50 of 200 rows have no privileged value" in printed
     write(rows.assign(y=rows["y"].astype(int)), "rows.csv")
-    told = refused(capsys, "--crossfit must be 0", *train("rows.csv", "y", "--crossfit", "500", "--force"))
-    assert "crossfit must" not in told.replace("--crossfit must", "")
+    output = refused(capsys, "--crossfit must be 0", *train("rows.csv", "y", "--crossfit", "500", "--force"))
+    assert "crossfit must" not in output.replace("--crossfit must", "")
 
 
 ARGUMENTS = {"teacher_weight", "kl_weight", "crossfit", "teacher", "privileged", "metric", "rounds", "weight", "seed"}
@@ -354,12 +354,12 @@ def test_compare_judges_by_labelled_rows_alone(rows, capsys, monkeypatch):
     works(*command("compare", "rows.csv", "y", *OF_ROWS, *SHORT), "--repeats", "1", "--format", "csv")
     out, err = capsys.readouterr()
     _, guided = matrices(frame)
-    told = {name: guided[name] for name in ("teacher_weight", "crossfit_groups")}
-    assert all(np.array_equal(given[name], values) for name, values in told.items())
+    keywords = {name: guided[name] for name in ("teacher_weight", "crossfit_groups")}
+    assert all(np.array_equal(given[name], values) for name, values in keywords.items())
     expected = pi_xgb.compare(
         in_categories(frame)[FEATURES], frame["y"].astype(float), frame[["z0", "z1"]],
         params=PARAMS, num_boost_round=6, method="kbpib", teacher="boosted", crossfit=2, kl_weight=5.0, nfold=2,
-        repeats=1, seed=0, groups=frame["patient"], **told,
+        repeats=1, seed=0, groups=frame["patient"], **keywords,
     )  # fmt: skip
     found = pd.read_csv(io.StringIO(out))
     np.testing.assert_allclose(found["gain"], expected.summary["gain"])

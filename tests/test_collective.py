@@ -60,11 +60,11 @@ def test_each_worker_answers_for_its_rows_what_one_machine_would(workers, name, 
 
     def q(rank):
         own = part(rank, p, label, weight, column)
-        teacher, asked = CONSTRAINTS[name](own[3], soft=soft), (own[0], own[1], own[2] if weighted else None)
-        teacher.q(*asked)  # of its own rows, of which nothing may stay
+        teacher, requested = CONSTRAINTS[name](own[3], soft=soft), (own[0], own[1], own[2] if weighted else None)
+        teacher.q(*requested)  # of its own rows, of which nothing may stay
         teacher.start(None)
         teacher.check(len(own[0]))
-        return teacher.q(*asked)
+        return teacher.q(*requested)
 
     whole = CONSTRAINTS[name](column, soft=soft).q(p, label, weight if weighted else None)
     np.testing.assert_array_equal(np.concatenate(workers(q)), whole)

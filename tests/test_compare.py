@@ -143,8 +143,8 @@ def test_constraints_hold_for_all_five():
         train, test = folds_of()[row.fold]
         dtrain, privileged = xgb.DMatrix(x.iloc[train], label[train]), xgb.DMatrix(z.iloc[train], label[train])
         inner = {"kl_weight": 5.0, "crossfit": 2, "nfold": 2, "standard_errors": 0.0, "repeats": 1, "progress": False}
-        said = {"privileged": privileged, "constraints": [(DemographicParity(group[train]), 20.0)]}
-        student = select(PARAMS, dtrain, ROUNDS, method="kbpib", **said, **inner).train(dtrain, **said)
+        keywords = {"privileged": privileged, "constraints": [(DemographicParity(group[train]), 20.0)]}
+        student = select(PARAMS, dtrain, ROUNDS, method="kbpib", **keywords, **inner).train(dtrain, **keywords)
         loss = float(student.eval(xgb.DMatrix(x.iloc[test], label[test])).split(":")[-1])
         assert row.score == pytest.approx(loss, abs=2e-6)
     with pytest.raises(ValueError, match="got 80 for 160 rows"):
@@ -166,10 +166,10 @@ def test_the_teacher_is_judged_on_the_rows_of_its_student(standard_errors):
     for fold, (train, test) in enumerate(folds_of()):
         shown = xgb.DMatrix(z.iloc[train], label[train])
         boosters = pi_xgb.fit_teacher(PARAMS, shown, ROUNDS, crossfit=2).boosters
-        said = np.mean([booster.predict(xgb.DMatrix(z.iloc[test])) for booster in boosters], axis=0)
+        result = np.mean([booster.predict(xgb.DMatrix(z.iloc[test])) for booster in boosters], axis=0)
         row = table.loc[(fold, "teacher")]
         # Where nobody taught, the best of those that were tried: there is one.
-        assert row.score == pytest.approx(roc_auc_score(label[test], said), abs=1e-6)
+        assert row.score == pytest.approx(roc_auc_score(label[test], result), abs=1e-6)
         assert row.gain == pytest.approx(row.score - table.loc[(fold, "plain XGBoost")].score, abs=1e-12)
         assert row.chosen == table.loc[(fold, "student")].chosen
 
@@ -284,7 +284,7 @@ def test_teacher_params_are_those_of_the_boosted_teacher_alone():
     x, z, y = rows()
     boosted = {**FEW, "teacher": "boosted", "teacher_sees": "all", "crossfit": 2}
     found = [compare(x, y, z, **boosted, teacher_params=params) for params in (None, {**PARAMS, "eta": 0.01})]
-    gains = [one.table.set_index("model").groupby(level=0)["score"].mean() for one in found]
+    gains = [item.table.set_index("model").groupby(level=0)["score"].mean() for item in found]
     assert gains[0]["best rival"] == gains[1]["best rival"]
     assert gains[0]["teacher"] != gains[1]["teacher"]
 
@@ -361,12 +361,12 @@ def test_the_verdict(gains, model, words):
 
 
 def test_the_verdict_names_what_it_rests_on():
-    said = evidence(student=0.05).sentence
-    assert all(words in said for words in ("of plain XGBoost", "(self-distillation)", "(shuffled)", "(forest)"))
+    result = evidence(student=0.05).sentence
+    assert all(words in result for words in ("of plain XGBoost", "(self-distillation)", "(shuffled)", "(forest)"))
     # An undecided one, whatever is in doubt.
-    said = evidence(student=0.059, alone=0.05).sentence
-    assert "self-distillation) 0.0090 (90 % CI -0.0010 to 0.0190). If the gains stay as large and" in said
-    assert "It is better than plain XGBoost in 7 of 10 folds." in said
+    result = evidence(student=0.059, alone=0.05).sentence
+    assert "self-distillation) 0.0090 (90 % CI -0.0010 to 0.0190). If the gains stay as large and" in result
+    assert "It is better than plain XGBoost in 7 of 10 folds." in result
     # Without a rival, as under constraints, there is none to beat.
     found = evidence(student=0.05, rival=0.06)
     without = {name: dict(getattr(found, name)) for name in ("gains", "over", "critical")}
@@ -378,15 +378,15 @@ def test_the_verdict_names_what_it_rests_on():
 @settings(max_examples=50, deadline=None)
 @given(st.floats(0.0011, 0.0099), st.floats(0.0, 0.05))
 def test_an_undecided_verdict_names_the_rows_that_would_decide(lead, alone):
-    said = evidence(student=alone + lead, alone=alone)
-    doubts = [other for other in MUST_BEAT if not said.is_shown(other)]
-    words = said._needed(doubts)
+    result = evidence(student=alone + lead, alone=alone)
+    doubts = [other for other in MUST_BEAT if not result.is_shown(other)]
+    words = result._needed(doubts)
     needed = float(words.partition("about ")[2].split()[0].replace(",", ""))
     # The standard error falls with the root of the rows: at that number all is shown, at 10 % less it is not.
     for rows, is_shown in ((needed, True), (0.9 * needed, False)):
         factor = np.sqrt(200 / rows)
-        over = {other: gain._replace(error=gain.error * factor * 0.9999) for other, gain in said.over.items()}
-        assert all(dataclasses.replace(said, over=over).is_shown(other) for other in doubts) is is_shown
+        over = {other: gain._replace(error=gain.error * factor * 0.9999) for other, gain in result.over.items()}
+        assert all(dataclasses.replace(result, over=over).is_shown(other) for other in doubts) is is_shown
 
 
 def test_rows_that_are_out_of_reach_have_no_number():
@@ -410,7 +410,7 @@ def test_evidence_is_an_interval_and_two_one_sided_tests(confidence, maximised):
         table = scores.set_index(index).rename_axis("model", axis=1).stack().rename("score").reset_index()
         table["gain"] = way * (table["score"] - np.repeat(scores["plain XGBoost"].to_numpy(), len(ROWS)))
         table["chosen"] = "linear"
-        told = Comparison(table, score, 0.25, confidence, 100)
+        result = Comparison(table, score, 0.25, confidence, 100)
         larger = scores[-8:]
         beyond = []
         for other in ("self-distillation", "shuffled"):
@@ -419,25 +419,25 @@ def test_evidence_is_an_interval_and_two_one_sided_tests(confidence, maximised):
             # Below one half a better mean is enough.
             beyond.append(t.sf(difference.mean() / error, 7) < min(1 - confidence, 0.5))
         gain = corrected_interval((way * (larger["student"] - larger["plain XGBoost"])).to_numpy(), 0.25, confidence)
-        assert told.evidence == (gain.low > 0 and all(beyond))
+        assert result.evidence == (gain.low > 0 and all(beyond))
         assert (
-            told.difference("student", "plain XGBoost")
-            == told.difference("student", "plain XGBoost", 80)
+            result.difference("student", "plain XGBoost")
+            == result.difference("student", "plain XGBoost", 80)
             == pytest.approx(gain)
         )
         smaller = (way * (scores["student"] - scores["plain XGBoost"]))[:8].to_numpy()
-        assert told.difference("student", "plain XGBoost", 20) == pytest.approx(
+        assert result.difference("student", "plain XGBoost", 20) == pytest.approx(
             corrected_interval(smaller, 0.25, confidence)
         )
-        assert told.summary.loc[(20, "student"), "score"] == pytest.approx(scores["student"][:8].mean())
-        found.append(told.evidence)
-        assert (told.recommendation == "student") == told.evidence
+        assert result.summary.loc[(20, "student"), "score"] == pytest.approx(scores["student"][:8].mean())
+        found.append(result.evidence)
+        assert (result.recommendation == "student") == result.evidence
         share = (way * (larger["student"] - larger["plain XGBoost"]) > 0).mean()
-        assert told.summary.loc[(80, "student"), "better"] == share
-        if told.evidence:
-            assert f"in {8 * share:.0f} of 8 folds" in told.verdict
+        assert result.summary.loc[(80, "student"), "better"] == share
+        if result.evidence:
+            assert f"in {8 * share:.0f} of 8 folds" in result.verdict
         # Of equal scores none is better, however little.
-        assert not np.signbit(told.difference("plain XGBoost", "plain XGBoost")).any()
+        assert not np.signbit(result.difference("plain XGBoost", "plain XGBoost")).any()
     assert any(found)
 
 

@@ -236,10 +236,10 @@ def test_what_a_cluster_asks_before_there_are_rows():
 
 
 def test_all_matrices_of_the_teachers_are_held():
-    one, two = privileged(), privileged()
-    assert TeacherConfig(privileged=one, privileged_evals=[(two, "valid")]).matrices == [one, two]
-    joint = pi_xgb.JointTeacher(one, PARAMS)
-    assert TeacherConfig(teacher=joint).matrices == TeacherConfig(teacher=[(Q, 1.0), (joint, 1.0)]).matrices == [one]
+    single, two = privileged(), privileged()
+    assert TeacherConfig(privileged=single, privileged_evals=[(two, "valid")]).matrices == [single, two]
+    joint = pi_xgb.JointTeacher(single, PARAMS)
+    assert TeacherConfig(teacher=joint).matrices == TeacherConfig(teacher=[(Q, 1.0), (joint, 1.0)]).matrices == [single]
     assert TeacherConfig(teacher=Q).matrices == []
 
 
@@ -262,7 +262,7 @@ def test_a_teacher_of_the_privileged_features_alone_may_have_evals():
 def test_every_teacher_is_checked_beside_the_others_and_a_fixed_one_is_asked():
     calls = []
     fixed, adaptive = teachers = [Recording(False, calls), Recording(True, calls)]
-    assert [one.teacher for one in read(teacher=[(teacher, 1.0) for teacher in teachers]).teachers] == teachers
+    assert [item.teacher for item in read(teacher=[(teacher, 1.0) for teacher in teachers]).teachers] == teachers
     assert calls == [
         (fixed, "beside", [adaptive]),
         (fixed, "check", N),
@@ -324,11 +324,11 @@ def test_the_supervision_of_some_rows():
     assert (given.weight, given.teacher.values.tolist()) == (2.0, Q[rows].tolist())
     np.testing.assert_allclose(own.weight, Q[rows], rtol=1e-6)
     assert own.teacher is cut
-    assert [one.tolist() for one in seen] == [rows.tolist()]
+    assert [item.tolist() for item in seen] == [rows.tolist()]
 
 
 def test_a_grid_weighs_teachers_that_have_no_weights_of_their_own():
-    assert [one.kl_weight for one in read(teacher=Q).weighing(3.0).teachers] == [3.0]
+    assert [item.kl_weight for item in read(teacher=Q).weighing(3.0).teachers] == [3.0]
     listed = read(teacher=[(Q, 2.0)])
     assert listed.weighing(3.0) is listed
 
@@ -380,12 +380,12 @@ def test_columns_may_be_called_as_those_of_both_are():
 def test_columns_that_the_student_has_make_no_row_privileged():
     z = Z.copy()
     z.iloc[:7] = np.nan
-    told = {"allow_overlap": True, "crossfit": 2}
+    keywords = {"allow_overlap": True, "crossfit": 2}
     both = privileged(pd.concat([X, z], axis=1))
     with pytest.warns(UserWarning, match=r"7.*40 rows"):
-        found = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, **told)
-    said = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, teacher_weight=np.arange(N) >= 7, **told)
-    assert found.save_raw() == said.save_raw()
+        found = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, **keywords)
+    result = pi_xgb.train(PARAMS, dtrain(), 3, privileged=both, teacher_weight=np.arange(N) >= 7, **keywords)
+    assert found.save_raw() == result.save_raw()
 
 
 def test_a_joint_teacher_is_held_to_the_rows_and_weights_of_dtrain():
@@ -421,11 +421,11 @@ def test_a_frozen_estimator_must_see_the_columns_that_it_was_fitted_on():
 def test_quantiles_are_no_values_to_put_side_by_side(teacher, quantised):
     made = {"dtrain": xgb.DMatrix, "privileged": xgb.DMatrix} | {quantised: xgb.QuantileDMatrix}
     student = made["dtrain"](X, Y)
-    told = {"privileged": made["privileged"](Z, Y), "teacher_sees": "all", "verbose_eval": False}
+    keywords = {"privileged": made["privileged"](Z, Y), "teacher_sees": "all", "verbose_eval": False}
     with pytest.raises(TypeError, match=r"teacher='\w+' requires .*values.*QuantileDMatrix.*build a DMatrix"):
-        pi_xgb.train(PARAMS, student, 1, teacher=teacher, **told)
+        pi_xgb.train(PARAMS, student, 1, teacher=teacher, **keywords)
     # Boosting has the same quantiles in any case.
-    assert pi_xgb.train(PARAMS, student, 1, teacher="boosted", **told).num_features() == 2
+    assert pi_xgb.train(PARAMS, student, 1, teacher="boosted", **keywords).num_features() == 2
 
 
 def test_the_model_names_constraints():

@@ -588,7 +588,7 @@ def test_meritocracy_never_falls_as_merit_rises(seed, levels, weighted):
 
 def test_regression_predictions_may_be_any_numbers():
     p, label, weight, column = rows(4, weighted=True)
-    for make in (one for name, one in VARIANTS.items() if name != "precision"):
+    for make in (item for name, item in VARIANTS.items() if name != "precision"):
         # Each soft form commutes with a change of units.
         teacher = make(column, True)
         if getattr(teacher, "match", "") == "mean":
@@ -1094,8 +1094,8 @@ def test_groups_that_are_shifted_stay_among_the_amounts_there_can_be(objective):
     dtrain, params = xgb.DMatrix(x, y), {"objective": objective, "max_depth": 3, "eta": 0.3, "nthread": 1}
     parity = DemographicParity(group, match="mean")
     booster = pi_xgb.train(params, dtrain, 20, teacher=parity, kl_weight=3.0)
-    means = [booster.predict(dtrain)[group == one].mean() for one in (0, 1)]
-    plain = [xgb.train(params, dtrain, 20).predict(dtrain)[group == one].mean() for one in (0, 1)]
+    means = [booster.predict(dtrain)[group == item].mean() for item in (0, 1)]
+    plain = [xgb.train(params, dtrain, 20).predict(dtrain)[group == item].mean() for item in (0, 1)]
     assert abs(means[1] - means[0]) < abs(plain[1] - plain[0]) / 2
     assert parity.q(plain_q := booster.predict(dtrain), y, None).min() < 0 < plain_q.min()  # it would go on below
 

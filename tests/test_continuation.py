@@ -407,9 +407,9 @@ def test_the_latest_checkpoint_is_one_that_can_be_loaded(checkpoints):
     (checkpoints / "student-3.ubj").write_bytes(whole[2])
     (checkpoints / "student-4.ubj").unlink()
     (checkpoints / "student-4.ubj").mkdir()
-    with pytest.warns(UserWarning, match="is skipped") as told:
+    with pytest.warns(UserWarning, match="is skipped") as found:
         assert JointCheckPoint.latest(checkpoints)[0] == 2
-    assert [str(warning.message).rpartition("is skipped: ")[2] for warning in told] == [
+    assert [str(warning.message).rpartition("is skipped: ")[2] for warning in found] == [
         f"{str(checkpoints / 'student-4.ubj')!r} is a folder: name a model file",
         f"{str(checkpoints / 'student-3.ubj')!r} has 2 rounds",
     ]
@@ -434,10 +434,13 @@ def test_a_teacher_of_a_file_that_cannot_be_read(checkpoints):
     """
     cut, absent = checkpoints / "cut.ubj", checkpoints / "absent.ubj"
     cut.write_bytes((checkpoints / "teacher-4.ubj").read_bytes()[:1000])
-    for file, said in ((cut, "ValueError.* is a damaged model of XGBoost"), (absent, "FileNotFoundError.*absent.ubj")):
+    for file, result in (
+        (cut, "ValueError.* is a damaged model of XGBoost"),
+        (absent, "FileNotFoundError.*absent.ubj"),
+    ):
         command = [sys.executable, "-c", textwrap.dedent(code), str(file)]
-        told = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert re.match(said, told.stdout), told.stderr
+        found = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert re.match(result, found.stdout), found.stderr
 
 
 @pytest.mark.parametrize("name", ["student-007.ubj", "student-٧.ubj", "student--1.ubj", "student-1e3.ubj"])

@@ -85,7 +85,7 @@ def stack_by_hand(
     """Rows, what is said of them and what they weigh, one part under another; how the mean weight has changed."""
     chosen = np.concatenate([np.flatnonzero(known) for known, _, _ in parts])
     fields = {
-        name: np.concatenate([(own if said is None else said)[known] for known, said, _ in parts])
+        name: np.concatenate([(own if result is None else result)[known] for known, result, _ in parts])
         for name, own in rows.fields.items()
     }
     table = values.iloc[chosen] if isinstance(values, pd.DataFrame) else values[chosen]
@@ -100,7 +100,7 @@ def stack_by_hand(
     for part, (known, _, counts) in enumerate(parts):
         its = rows.qid[known]
         qid.append(its + 1000 * part)
-        weight.append([rows.weight[one] * counts[known][its == one][0] for one in np.unique(its)])
+        weight.append([rows.weight[item] * counts[known][its == item][0] for item in np.unique(its)])
         n_labelled = n_labelled or len(weight[0])
     weights = np.concatenate(weight)
     matrix = kind(table, **fields, qid=np.concatenate(qid), weight=weights, enable_categorical=True, **cut)
@@ -124,8 +124,8 @@ def with_penalties(params: dict[str, Any], scale: float) -> dict[str, Any]:
 def test_copies_are_the_stack_that_plain_xgboost_trains_on(objective: str, more: dict[str, Any]) -> None:
     rows, params = make(objective), params_of(objective, **more)
     dtrain = rows.matrix()
-    told = {"kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
-    student = pi_xgb.train(params, dtrain, 6, teacher=rows.q, **told)
+    keywords = {"kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+    student = pi_xgb.train(params, dtrain, 6, teacher=rows.q, **keywords)
     ref = None if "tree_method" in more else rows.matrix(kind=xgb.QuantileDMatrix, max_bin=more.get("max_bin", 256))
     stack, scale = stack_by_hand(rows, parts_of(rows, 2.0), rows.x, ref)
     theirs = xgb.train(with_penalties(params, scale), stack, 6)
@@ -176,15 +176,15 @@ def test_categories_and_quantiles_and_gaps_are_copied(objective: str) -> None:
     shown = table.copy()
     shown["kind"] = shown["kind"].cat.reorder_categories(["green", "red", "blue"])  # other numbers, the same rows
     params["max_cat_to_onehot"] = 2
-    told = {"teacher": rows.q, "kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+    keywords = {"teacher": rows.q, "kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
     for kind in (xgb.DMatrix, xgb.QuantileDMatrix):
         dtrain = rows.matrix(table, kind=kind, enable_categorical=True)
-        student = pi_xgb.train(params, dtrain, 6, **told)
+        student = pi_xgb.train(params, dtrain, 6, **keywords)
         ref = rows.matrix(table, kind=xgb.QuantileDMatrix, enable_categorical=True)
         stack, scale = stack_by_hand(rows, parts_of(rows, 2.0), table, ref)
         theirs = xgb.train(with_penalties(params, scale), stack, 6)
-        for asked in (table, shown):
-            test = xgb.DMatrix(asked, enable_categorical=True)
+        for requested in (table, shown):
+            test = xgb.DMatrix(requested, enable_categorical=True)
             np.testing.assert_allclose(student.predict(test), theirs.predict(test), rtol=1e-5)
         assert student.feature_types == theirs.feature_types == ["float"] * 4 + ["c"]
         assert any("kind" in dump for dump in student.get_dump())
@@ -240,14 +240,14 @@ def test_early_stopping_metrics_and_continuation_are_xgboosts(objective: str, ki
     rows, valid, params = make(objective), make(objective, seed=1), params_of(objective)
     dtrain = rows.matrix(kind=kind)
     dvalid = valid.matrix(kind=kind, **({"ref": dtrain} if kind is xgb.QuantileDMatrix else {}))
-    before, log, shown = [snapshot(one) for one in (dtrain, dvalid)], {}, []
+    before, log, shown = [snapshot(item) for item in (dtrain, dvalid)], {}, []
 
     def metric(predictions: np.ndarray, matrix: xgb.DMatrix) -> tuple[str, float]:
         shown.append((matrix is dtrain or matrix is dvalid, predictions))
         return "own", float(predictions.mean())
 
     watched = {"evals": [(dtrain, "train"), (dvalid, "valid")], "verbose_eval": False}
-    told = {"teacher": rows.q, "kl_weight": 2.0}
+    keywords = {"teacher": rows.q, "kl_weight": 2.0}
     student = pi_xgb.train(
         params,
         dtrain,
@@ -256,10 +256,10 @@ def test_early_stopping_metrics_and_continuation_are_xgboosts(objective: str, ki
         maximize=True,
         evals_result=log,
         custom_metric=metric,
-        **told,
+        **keywords,
         **watched,
     )
-    assert all(its for its, _ in shown)
+    assert all(own for own, _ in shown)
     last = student.num_boosted_rounds()
     np.testing.assert_allclose(shown[-2][1], student.predict(dtrain, iteration_range=(0, last)), rtol=1e-6)
     name = LOSSES[objective].default_metric
@@ -268,11 +268,11 @@ def test_early_stopping_metrics_and_continuation_are_xgboosts(objective: str, ki
     best = student.best_iteration
     assert float(told_by_xgboost[f"eval-{key}"]) == pytest.approx(log["valid"][key][-1], rel=1e-4)
     assert best == int(np.argmax(log["valid"]["own"]))
-    assert [snapshot(one) for one in (dtrain, dvalid)] == before
+    assert [snapshot(item) for item in (dtrain, dvalid)] == before
 
-    three = pi_xgb.train(params, dtrain, 3, **told)
-    six = pi_xgb.train(params, dtrain, 3, **told, xgb_model=three)
-    whole = pi_xgb.train(params, dtrain, 6, **told)
+    three = pi_xgb.train(params, dtrain, 3, **keywords)
+    six = pi_xgb.train(params, dtrain, 3, **keywords, xgb_model=three)
+    whole = pi_xgb.train(params, dtrain, 6, **keywords)
     np.testing.assert_allclose(six.predict(dvalid), whole.predict(dvalid), rtol=1e-6)
 
 
@@ -281,9 +281,9 @@ def test_early_stopping_metrics_and_continuation_are_xgboosts(objective: str, ki
 def test_a_teacher_that_learned_is_a_teacher_that_was_brought(objective: str, crossfit: int) -> None:
     rows, params = make(objective), params_of(objective)
     dtrain, privileged = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
-    told = {"labelled": rows.labelled, "crossfit": crossfit}
-    student = pi_xgb.train(params, dtrain, 6, privileged=privileged, kl_weight=2.0, **told)
-    teacher = pi_xgb.fit_teacher(params, privileged, 6, **told)
+    keywords = {"labelled": rows.labelled, "crossfit": crossfit}
+    student = pi_xgb.train(params, dtrain, 6, privileged=privileged, kl_weight=2.0, **keywords)
+    teacher = pi_xgb.fit_teacher(params, privileged, 6, **keywords)
     brought = pi_xgb.train(params, dtrain, 6, teacher=teacher, kl_weight=2.0, labelled=rows.labelled)
     assert student.get_dump() == brought.get_dump()
     # It knows the signal that it sees a part of.
@@ -296,9 +296,9 @@ def test_a_teacher_that_learned_is_a_teacher_that_was_brought(objective: str, cr
     # Weights that dtrain alone has count for the teacher as well.
     bare = rows._replace(weight=np.ones_like(rows.weight)).matrix(rows.z, feature_names=["u", "v"])
     bare.set_weight(np.empty(0))
-    same = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, **told)
+    same = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, **keywords)
     assert same.get_dump() == student.get_dump()
-    both = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, teacher_sees="all", **told)
+    both = pi_xgb.train(params, dtrain, 6, privileged=bare, kl_weight=2.0, teacher_sees="all", **keywords)
     assert both.get_dump() != student.get_dump()
 
 
@@ -312,9 +312,9 @@ def oracle_of_fold(
         if rows.qid is not None:
             weight = rows.weight[np.unique(rows.qid[chosen])]
         renamed = None if rows.qid is None else np.unique(rows.qid[chosen], return_inverse=True)[1]
-        its = {name: values[chosen] for name, values in rows.fields.items()}
+        own = {name: values[chosen] for name, values in rows.fields.items()}
         per_row = (rows.q[chosen], rows.labelled[chosen], rows.teacher_weight[chosen])
-        return Rows(rows.x[chosen], rows.z[chosen], its, weight, *per_row, renamed)
+        return Rows(rows.x[chosen], rows.z[chosen], own, weight, *per_row, renamed)
 
     trained, test, log = part(fold[0]), part(fold[1]).matrix(), {}
     ref = trained.matrix(kind=xgb.QuantileDMatrix)
@@ -329,16 +329,16 @@ def oracle_of_fold(
 def test_cv_trains_each_fold_on_the_stack_of_its_own_rows(objective: str) -> None:
     rows, params = make(objective), params_of(objective)
     dtrain = rows.matrix()
-    of = rows.qid if rows.qid is not None else np.arange(len(rows.x))
+    source = rows.qid if rows.qid is not None else np.arange(len(rows.x))
     folds = []
     for k in range(3):
-        out = np.flatnonzero(rows.labelled & (of % 3 == k))
-        folds.append((np.flatnonzero((of % 3 != k) | ~rows.labelled), out))
-    told = {"teacher": rows.q, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight, "folds": folds}
+        out = np.flatnonzero(rows.labelled & (source % 3 == k))
+        folds.append((np.flatnonzero((source % 3 != k) | ~rows.labelled), out))
+    keywords = {"teacher": rows.q, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight, "folds": folds}
     if objective == "rank:ndcg":  # in whole queries
         known = [(np.intersect1d(rest, np.flatnonzero(rows.labelled)), out) for rest, out in folds]
-        told["folds"] = [(rest[~np.isin(of[rest], of[out])], out) for rest, out in known]
-    table = pi_xgb.cv(params, dtrain, 3, kl_weight=[0.0, 2.0], **told)
+        keywords["folds"] = [(rest[~np.isin(source[rest], source[out])], out) for rest, out in known]
+    table = pi_xgb.cv(params, dtrain, 3, kl_weight=[0.0, 2.0], **keywords)
     column = next(name for name in table.columns if name.startswith("test-") and name.endswith("-mean"))
     expected = np.mean([oracle_of_fold(rows, params, 2.0, fold, 3) for fold in folds], axis=0)
     np.testing.assert_allclose(table.loc[2.0, column], expected, rtol=1e-5)
@@ -369,8 +369,8 @@ def test_cv_with_privileged_features_is_the_training_of_each_fold() -> None:
     for rest, out in folds:
         log: dict[str, Any] = {}
         watched = {"evals": [(dtrain.slice(out), "test")], "evals_result": log, "verbose_eval": False}
-        told = {"privileged": privileged.slice(rest), "kl_weight": 2.0, "crossfit": 2}
-        pi_xgb.train(params, dtrain.slice(rest), 3, **told, **watched)
+        keywords = {"privileged": privileged.slice(rest), "kl_weight": 2.0, "crossfit": 2}
+        pi_xgb.train(params, dtrain.slice(rest), 3, **keywords, **watched)
         losses.append(log["test"]["mae"])
     np.testing.assert_array_equal(table.loc[2.0, "test-mae-mean"], np.mean(losses, axis=0))
     assert (table.loc[2.0, "test-mae-mean"] != table.loc[0.0, "test-mae-mean"]).all()
@@ -399,12 +399,12 @@ def test_cv_deals_queries_and_refuses_to_tear_them() -> None:
 )
 def test_a_score_says_the_relevance_that_judged_rows_of_it_have(rows: list[tuple[int, int, bool]]) -> None:
     score, label = (np.array(column, np.float32) for column in list(zip(*rows, strict=True))[:2])
-    known = np.array([its for _, _, its in rows])
-    said = LOSSES["rank:pairwise"].teacher_values(score, label, known)
+    known = np.array([own for _, _, own in rows])
+    result = LOSSES["rank:pairwise"].teacher_values(score, label, known)
     order = np.argsort(score)
-    assert (np.diff(said[order]) >= 0).all()
-    assert label[known].min() <= said.min()
-    assert said.max() <= label[known].max()
+    assert (np.diff(result[order]) >= 0).all()
+    assert label[known].min() <= result.min()
+    assert result.max() <= label[known].max()
     # The least squares of all rising functions, by their definition: the max over what ends at a score or after it of
     # the min over what starts there or before it of the mean label between.
     levels = np.unique(score[known])
@@ -412,9 +412,9 @@ def test_a_score_says_the_relevance_that_judged_rows_of_it_have(rows: list[tuple
     def mean(low: float, high: float) -> float:
         return float(label[known & (score >= low) & (score <= high)].mean())
 
-    for one in levels:
-        best = max(min(mean(low, high) for high in levels[levels >= one]) for low in levels[levels <= one])
-        np.testing.assert_allclose(said[score == one], best, rtol=1e-5, atol=1e-6)
+    for item in levels:
+        best = max(min(mean(low, high) for high in levels[levels >= item]) for low in levels[levels <= item])
+        np.testing.assert_allclose(result[score == item], best, rtol=1e-5, atol=1e-6)
 
 
 class Batches(xgb.DataIter):
@@ -505,27 +505,27 @@ def test_workers_that_copy_their_own_rows_train_the_model_of_one(objective: str)
     rows, params = make(objective), params_of(objective)
     few = np.random.default_rng(0).integers(0, 9, size=(300, 4)).astype(np.float32)  # every worker has all cuts
     rows = rows._replace(x=few)
-    told = {"kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+    keywords = {"kl_weight": 2.0, "labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
     if objective == "rank:ndcg":  # XGBoost divides the weights of queries by their mean on each worker
-        rows, told = rows._replace(weight=np.ones_like(rows.weight)), {"kl_weight": 1.0}
+        rows, keywords = rows._replace(weight=np.ones_like(rows.weight)), {"kl_weight": 1.0}
 
     def share(part: slice, address: dict[str, Any]) -> list[str]:
         with CommunicatorContext(**address):
-            its = {name: values[part] for name, values in rows.fields.items()}
+            settings = {name: values[part] for name, values in rows.fields.items()}
             qid = None if rows.qid is None else rows.qid[part]
             weight = rows.weight[part] if qid is None else rows.weight[np.unique(qid)]
-            dtrain = xgb.DMatrix(few[part], **its, weight=weight, qid=qid)
-            mine = {name: value if np.ndim(value) == 0 else value[part] for name, value in told.items()}
+            dtrain = xgb.DMatrix(few[part], **settings, weight=weight, qid=qid)
+            mine = {name: value if np.ndim(value) == 0 else value[part] for name, value in keywords.items()}
             return pi_xgb.train(params, dtrain, 3, teacher=rows.q[part], **mine).predict(xgb.DMatrix(few))
 
     tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
     tracker.start()
     with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(share, [slice(0, 120), slice(120, 300)], [tracker.worker_args()] * 2)
+        single, other = pool.map(share, [slice(0, 120), slice(120, 300)], [tracker.worker_args()] * 2)
     tracker.wait_for(timeout=30)
-    alone = pi_xgb.train(params, rows.matrix(), 3, teacher=rows.q, **told).predict(xgb.DMatrix(few))
-    np.testing.assert_array_equal(one, other)
-    np.testing.assert_allclose(one, alone, rtol=1e-4, atol=1e-5)
+    alone = pi_xgb.train(params, rows.matrix(), 3, teacher=rows.q, **keywords).predict(xgb.DMatrix(few))
+    np.testing.assert_array_equal(single, other)
+    np.testing.assert_allclose(single, alone, rtol=1e-4, atol=1e-5)
 
 
 def test_queries_are_cross_fitted_as_a_whole_with_their_weights() -> None:
@@ -542,17 +542,17 @@ def test_queries_are_cross_fitted_as_a_whole_with_their_weights() -> None:
     np.testing.assert_allclose(teacher.values, expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("some", [False, True])
-def test_a_cross_fitted_teacher_has_seen_the_labelled_rows_of_other_folds(some: bool) -> None:
+@pytest.mark.parametrize("subset", [False, True])
+def test_a_cross_fitted_teacher_has_seen_the_labelled_rows_of_other_folds(subset: bool) -> None:
     rows, params = make("reg:absoluteerror"), params_of("reg:absoluteerror")
-    known = rows.labelled if some else np.ones(300, bool)
+    known = rows.labelled if subset else np.ones(300, bool)
     teacher = pi_xgb.fit_teacher(params, rows.matrix(rows.z), 5, crossfit=3, labelled=known)
     at, label, expected = np.flatnonzero(known), rows.fields["label"], np.zeros(300, np.float32)
     for rest, out in deal_folds(label[at].astype(np.float32), 3, 0):
         trained = xgb.DMatrix(rows.z[at[rest]], label[at[rest]], weight=rows.weight[at[rest]])
-        said = xgb.train(params, trained, 5).predict(xgb.DMatrix(rows.z))
-        expected[at[out]] = said[at[out]]
-        expected[~known] += said[~known] / 3
+        result = xgb.train(params, trained, 5).predict(xgb.DMatrix(rows.z))
+        expected[at[out]] = result[at[out]]
+        expected[~known] += result[~known] / 3
     np.testing.assert_allclose(teacher.values, expected, rtol=1e-5)
 
 
@@ -560,8 +560,8 @@ def test_a_cross_fitted_teacher_has_seen_the_labelled_rows_of_other_folds(some: 
 def test_select_judges_candidates_by_the_metric_of_the_objective(objective: str) -> None:
     rows, params = make(objective, n=150), params_of(objective)
     matrices = rows.matrix(), rows.matrix(rows.z, feature_names=["u", "v"])
-    told = {"crossfit": 2, "teacher": "boosted", "kl_weight": 1.0, "nfold": 2, "repeats": 1, "progress": False}
-    chosen = pi_xgb.select(params, matrices[0], 4, privileged=matrices[1], **told)
+    keywords = {"crossfit": 2, "teacher": "boosted", "kl_weight": 1.0, "nfold": 2, "repeats": 1, "progress": False}
+    chosen = pi_xgb.select(params, matrices[0], 4, privileged=matrices[1], **keywords)
     assert chosen.metric == LOSSES[objective].default_metric
     assert np.isfinite(chosen.summary["score"]).all()
     assert chosen.summary["score"].nunique() == 2

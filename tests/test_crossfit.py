@@ -88,7 +88,7 @@ def test_every_labelled_row_is_in_the_fold_that_it_is_dealt_to(labelled, groups,
         np.testing.assert_array_equal(known[out], np.flatnonzero((fold_of == fold) & np.isin(np.arange(N), known)))
     if labelled is not None:
         # A row without a label goes with its group; where there is none, all may judge it.
-        expected = -1 if groups is None else [fold_of[known][groups[known] == one][0] for one in groups[~labelled]]
+        expected = -1 if groups is None else [fold_of[known][groups[known] == item][0] for item in groups[~labelled]]
         np.testing.assert_array_equal(fold_of[~labelled], expected)
 
 
@@ -183,7 +183,7 @@ def test_folds_side_by_side_give_the_teacher_of_one_thread(kind, labelled, monke
         params |= {"objective": "binary:logistic", "max_depth": 2}
         teacher = pi_xgb.fit_teacher(params, dprivileged, 5, teacher=kind, crossfit=4, labelled=labelled)
         settings = [json.loads(booster.save_config())["learner"]["generic_param"] for booster in teacher.boosters]
-        assert {one["nthread"] for one in settings} <= {"1"}
+        assert {item["nthread"] for item in settings} <= {"1"}
         return teacher.values
 
     side_by_side = values()

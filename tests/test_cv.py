@@ -747,10 +747,10 @@ def test_rounds_and_folds_are_checked_before_anything_is_trained(monkeypatch):
     data = table("binary:logistic")
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: pytest.fail("trained before the error"))
     for guiding in ({"teacher": data.q}, {"privileged": xgb.DMatrix(data.z, data.y)}):
-        for rounds, told, error, message in (
+        for rounds, keywords, error, message in (
             ("a", {}, TypeError, r"num_boost_round.*whole.*'a'"),
             (3, {"nfold": 1}, ValueError, r"nfold.*least 2.*1"),
             (3, {"folds": [(range(10), [N_ROWS])]}, ValueError, r"fold 0.*75.*75"),
         ):
             with pytest.raises(error, match=message):
-                pi_xgb.cv(params_of("binary:logistic"), matrix(data), rounds, **told, **guiding)
+                pi_xgb.cv(params_of("binary:logistic"), matrix(data), rounds, **keywords, **guiding)

@@ -40,13 +40,13 @@ def test_folds_are_those_of_xgboost_among_the_labelled_rows(labelled, shuffle):
 @rows_known
 def test_stratified_folds_and_splitters_are_scikit_learns(labelled):
     known = np.arange(N) if labelled is None else np.flatnonzero(labelled)
-    for splitter, told in (
+    for splitter, keywords in (
         (StratifiedKFold(4, shuffle=True, random_state=5), {"stratified": True}),
         (StratifiedKFold(3), {"folds": StratifiedKFold(3)}),
         (KFold(3), {"folds": KFold(3), "nfold": 99}),  # nfold is of the folds that are made here
     ):
         expected = [(known[rest], known[out]) for rest, out in splitter.split(known, LABEL[known])]
-        assert_same(dealt(labelled, **told), expected)
+        assert_same(dealt(labelled, **keywords), expected)
 
 
 def test_as_many_folds_as_labelled_rows_and_no_more():
@@ -120,7 +120,7 @@ def test_queries_are_dealt_as_a_whole(labelled, shuffle):
     parts = np.array_split(order, 3)
 
     def rows(queries):
-        return np.concatenate([np.flatnonzero(known & (one == QUERY)) for one in queries])
+        return np.concatenate([np.flatnonzero(known & (item == QUERY)) for item in queries])
 
     expected = [(rows(np.concatenate(parts[:k] + parts[k + 1 :])), rows(parts[k])) for k in range(3)]
     assert_same(dealt(labelled, QUERY, nfold=3, shuffle=shuffle), expected)
@@ -145,6 +145,6 @@ def test_unlabelled_rows_train_in_every_fold_and_queries_stay_side_by_side():
     folds = [(np.array([5, 1, 2]), np.array([3])), (np.array([3]), np.array([5, 1, 2]))]
     assert with_unlabelled(folds, None, QUERY) is folds
     others = np.flatnonzero(~LABELLED)
-    told = [(np.concatenate([rest, others]), out) for rest, out in folds]
-    assert_same(with_unlabelled(folds, LABELLED, None), told)
-    assert_same(with_unlabelled(folds, LABELLED, QUERY), [(np.sort(rest), out) for rest, out in told])
+    found = [(np.concatenate([rest, others]), out) for rest, out in folds]
+    assert_same(with_unlabelled(folds, LABELLED, None), found)
+    assert_same(with_unlabelled(folds, LABELLED, QUERY), [(np.sort(rest), out) for rest, out in found])

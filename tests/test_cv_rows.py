@@ -38,15 +38,15 @@ def test_every_fold_is_a_training_on_its_own_rows(how, weighted):
     group = np.arange(N)[::-1] // 4
 
     def told(rows):
-        its = {"labelled": LABELLED[rows]}
+        own = {"labelled": LABELLED[rows]}
         if how != "list":
-            its |= {"teacher_weight": COUNTS[rows], "kl_weight": 2.0}
+            own |= {"teacher_weight": COUNTS[rows], "kl_weight": 2.0}
         if how == "list":
-            return its | {"teacher": [(Q[rows], COUNTS[rows]), (1 - Q[rows], 0.5)]}
+            return own | {"teacher": [(Q[rows], COUNTS[rows]), (1 - Q[rows], 0.5)]}
         if how == "q":
-            return its | {"teacher": Q[rows]}
-        its |= {"privileged": privileged().slice(rows), "method": "jpib" if how == "jpib" else "kbpib"}
-        return its | ({"crossfit": 2, "crossfit_groups": group[rows]} if how == "crossfit" else {})
+            return own | {"teacher": Q[rows]}
+        own |= {"privileged": privileged().slice(rows), "method": "jpib" if how == "jpib" else "kbpib"}
+        return own | ({"crossfit": 2, "crossfit_groups": group[rows]} if how == "crossfit" else {})
 
     logs = []
     for rest, out in FOLDS:
@@ -72,15 +72,15 @@ def test_every_fold_is_a_training_on_its_own_rows(how, weighted):
 def test_one_teacher_serves_every_weight_of_its_fold(crossfit, monkeypatch):
     trained, train = [], xgb.train
     monkeypatch.setattr(xgb, "train", lambda *args, **kwargs: trained.append(1) or train(*args, **kwargs))
-    told = {"privileged": privileged(), "crossfit": crossfit, "folds": FOLDS}
-    pi_xgb.cv(PARAMS, dtrain(), ROUNDS, kl_weight=[0.0, 0.5, 1.0, 2.0], **told)
+    keywords = {"privileged": privileged(), "crossfit": crossfit, "folds": FOLDS}
+    pi_xgb.cv(PARAMS, dtrain(), ROUNDS, kl_weight=[0.0, 0.5, 1.0, 2.0], **keywords)
     assert len(trained) == len(FOLDS) * max(crossfit, 1)
 
 
 def test_a_grid_weighs_one_teacher():
-    for told in ({}, {"teacher": [(Q, 1.0)]}):
+    for keywords in ({}, {"teacher": [(Q, 1.0)]}):
         with pytest.raises(ValueError, match="several values of kl_weight"):
-            pi_xgb.cv(PARAMS, dtrain(), 2, kl_weight=[0.0, 1.0], **told)
+            pi_xgb.cv(PARAMS, dtrain(), 2, kl_weight=[0.0, 1.0], **keywords)
 
 
 def test_one_query_is_a_query_too():
@@ -99,10 +99,10 @@ def test_a_printed_line_is_the_one_that_was_asked_for(capsys):
 
 
 def test_a_grid_without_pandas_is_kept_and_read_back(tmp_path):
-    told = {"teacher": Q, "kl_weight": [0.0, 1.0], "as_pandas": False}
-    whole = pi_xgb.cv(PARAMS, dtrain(), 2, **told)
+    keywords = {"teacher": Q, "kl_weight": [0.0, 1.0], "as_pandas": False}
+    whole = pi_xgb.cv(PARAMS, dtrain(), 2, **keywords)
     for _ in range(2):
-        assert pi_xgb.cv(PARAMS, dtrain(), 2, resume=tmp_path / "state.json", **told) == whole
+        assert pi_xgb.cv(PARAMS, dtrain(), 2, resume=tmp_path / "state.json", **keywords) == whole
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def test_what_copies_cannot_do_is_refused_in_folds_too():
     gain = RANKING | {"ndcg_exp_gain": True}
     follows = DemographicParity(np.arange(N) % 2)
     torn = np.where(np.arange(N) % 6 == 0, 2.0, 1.0)
-    for params, told, message in (
+    for params, keywords, message in (
         (gain, {"teacher": Q}, "exponential gain"),
         (gain, {"teacher": Q, "kl_weight": [0.0, 0.5]}, "exponential gain"),
         (gain, {"teacher": [(Q, 0.5)]}, "exponential gain"),
@@ -130,20 +130,24 @@ def test_what_copies_cannot_do_is_refused_in_folds_too():
         (RANKING, {"teacher": Q, "teacher_weight": torn}, r"teacher_weight.*20 queries"),
     ):
         with pytest.raises(ValueError, match=message):
-            pi_xgb.cv(params, ranked() if "rank" in params["objective"] else dtrain(), 2, **told)
+            pi_xgb.cv(params, ranked() if "rank" in params["objective"] else dtrain(), 2, **keywords)
     # Where nobody teaches nothing is in the way.
     plain = xgb.cv(gain, ranked(), 2)
     of_queries = xgb.DMatrix(Z, Y, qid=QUERY)
-    for told in ({"teacher": Q, "kl_weight": 0}, {"teacher": [(Q, 0.0)]}, {"privileged": of_queries, "kl_weight": 0}):
-        pd.testing.assert_frame_equal(pi_xgb.cv(gain, ranked(), 2, **told), plain, check_exact=True)
+    for keywords in (
+        {"teacher": Q, "kl_weight": 0},
+        {"teacher": [(Q, 0.0)]},
+        {"privileged": of_queries, "kl_weight": 0},
+    ):
+        pd.testing.assert_frame_equal(pi_xgb.cv(gain, ranked(), 2, **keywords), plain, check_exact=True)
     assert len(pi_xgb.cv(gain, ranked(), 2, teacher=Q, kl_weight=[0.0])) == 2
 
 
 def test_a_splitter_deals_the_labelled_rows_of_a_ranking():
     known = np.flatnonzero(LABELLED)
     by_hand = [(known[rest], known[out]) for rest, out in GroupKFold(3).split(known, groups=QUERY[known])]
-    told = {"teacher": Q, "labelled": LABELLED, "kl_weight": 1.0}
-    tables = [pi_xgb.cv(RANKING, ranked(), 2, folds=folds, **told) for folds in (GroupKFold(3), by_hand)]
+    keywords = {"teacher": Q, "labelled": LABELLED, "kl_weight": 1.0}
+    tables = [pi_xgb.cv(RANKING, ranked(), 2, folds=folds, **keywords) for folds in (GroupKFold(3), by_hand)]
     pd.testing.assert_frame_equal(*tables)
 
 

@@ -54,8 +54,8 @@ def on_both(client: Any, halves: list[np.ndarray]) -> Any:
 
 
 def matrix(client: Any, values: list[np.ndarray], fields: list[dict[str, np.ndarray]]) -> Any:
-    its = {name: on_both(client, [one[name] for one in fields]) for name in fields[0]}
-    return pid.DaskDMatrix(client, on_both(client, values), **its)
+    settings = {name: on_both(client, [item[name] for item in fields]) for name in fields[0]}
+    return pid.DaskDMatrix(client, on_both(client, values), **settings)
 
 
 def halves(values: np.ndarray) -> list[np.ndarray]:
@@ -223,7 +223,7 @@ def test_scattered_queries_are_brought_together_with_all_that_is_told_of_them(cl
         eval_qid=[others["qid"]],
         eval_privileged=[table_of(Z[::-1])],
     )
-    ours, theirs = (one.evals_result()["validation_0"]["rmse"] for one in (model, alone))
+    ours, theirs = (item.evals_result()["validation_0"]["rmse"] for item in (model, alone))
     np.testing.assert_allclose(ours, theirs, rtol=1e-4)
     assert model.best_iteration == alone.best_iteration < 20
     booster = model.get_booster()
@@ -240,8 +240,8 @@ def test_where_rows_stay_a_torn_query_is_two_as_in_xgboost(client: Any) -> None:
     model = ranker(client, **params_of("rank:ndcg"), allow_group_split=True)
     model.fit(x, y, qid=qid, privileged=z)
     apart = np.where(np.arange(N) < CUT, torn, torn + 1)
-    its = {"label": RELEVANCE, "qid": apart}
-    dtrain, privileged = (xgb.DMatrix(values, **its) for values in (X, Z))
+    settings = {"label": RELEVANCE, "qid": apart}
+    dtrain, privileged = (xgb.DMatrix(values, **settings) for values in (X, Z))
     params = {**model.get_xgb_params(), "nthread": 1}
     alone = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0)
     test = xgb.DMatrix(X)
@@ -256,7 +256,7 @@ def test_where_rows_stay_a_torn_query_is_two_as_in_xgboost(client: Any) -> None:
 def test_a_training_on_workers_looks_where_queries_lie(client: Any) -> None:
     params, torn = params_of("rank:ndcg"), np.arange(N) * 7 % 30
     for qid, message in ((torn, r"30 queries.*workers"), (QID[::-1], "qid must rise")):
-        fields = [{"label": half, "qid": its} for half, its in zip(halves(RELEVANCE), halves(qid), strict=True)]
+        fields = [{"label": half, "qid": own} for half, own in zip(halves(RELEVANCE), halves(qid), strict=True)]
         dtrain, privileged = (matrix(client, halves(table), fields) for table in (X, Z))
         known = {"labelled": QID > 3} if message.startswith("qid") else {}
         with pytest.raises(ValueError, match=message):

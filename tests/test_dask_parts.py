@@ -53,7 +53,7 @@ class Client:
         return [function(part) for part in parts]
 
     def compute(self, delayed):
-        return [one.compute() for one in delayed]
+        return [item.compute() for item in delayed]
 
 
 # --- rows ---------------------------------------------------------------------------------------------------
@@ -118,8 +118,8 @@ class Future(dict):
 
 
 def test_partitions_of_a_matrix_come_in_the_order_of_the_collection():
-    one, two, three = Future("k1", 4), Future("k2", 5), Future("k3", 6)
-    made = matrix({"a": [three, one], "b": [two]}, {"k1": 0, "k2": 1, "k3": 2})
+    single, two, three = Future("k1", 4), Future("k2", 5), Future("k3", 6)
+    made = matrix({"a": [three, single], "b": [two]}, {"k1": 0, "k2": 1, "k3": 2})
     found = asyncio.run(parts_of_matrix(Client(), made, "dtrain"))
     assert [(part.future.key, part.worker, part.rows) for part in found] == [
         ("k1", "a", 4),
@@ -222,14 +222,14 @@ def test_what_travels_with_queries_is_a_table_cut_alike():
 
 def test_queries_rise_where_something_is_told_of_each_row_and_lie_on_one_worker(monkeypatch):
     rising, falling = ([{"qid": np.array(part)} for part in parts] for parts in ([[1, 1], [2]], [[1, 2], [1]]))
-    asked = []
-    monkeypatch.setattr(queries, "on_several_workers", lambda qid: asked.append(qid.tolist()) or 0)
+    requested = []
+    monkeypatch.setattr(queries, "on_several_workers", lambda qid: requested.append(qid.tolist()) or 0)
     queries.check_queries([{}], may_split=False, has_row_values=True)
     queries.check_queries(rising, may_split=False, has_row_values=True)
     queries.check_queries(falling, may_split=False, has_row_values=False)
     with pytest.raises(ValueError, match="qid must rise from row to row"):
         queries.check_queries(falling, may_split=True, has_row_values=True)
-    assert asked == [[1, 1, 2], [1, 2, 1]]
+    assert requested == [[1, 1, 2], [1, 2, 1]]
     monkeypatch.setattr(queries, "on_several_workers", lambda qid: 3)
     queries.check_queries(rising, may_split=True, has_row_values=True)
     with pytest.raises(ValueError, match="3 queries have rows on several workers"):
@@ -329,10 +329,10 @@ def test_keywords_are_checked_and_all_of_them_arrive(monkeypatch):
 
 
 def test_every_worker_is_given_its_load_to_train_on(monkeypatch):
-    asked, submitted, locked = [], [], []
+    requested, submitted, locked = [], [], []
 
     async def addresses(*given, **more):
-        asked.append((given, more))
+        requested.append((given, more))
         return "communicator"
 
     class Lock(contextlib.nullcontext):
@@ -351,7 +351,7 @@ def test_every_worker_is_given_its_load_to_train_on(monkeypatch):
     loads = {"a": ("student", None), "b": ("another", None)}
     assert asyncio.run(cluster._train_together(client, settings, loads)) == [1, 2]
     assert locked == [(["a", "b"], client)]
-    assert asked == [((client, 2), {"dconfig": "config of dask", "coll_cfg": "how to talk"})]
+    assert requested == [((client, 2), {"dconfig": "config of dask", "coll_cfg": "how to talk"})]
     # Never an answer of the past, and never waiting for a worker that is gone.
     how = {"allow_other_workers": True, "pure": False}
     assert submitted == [
@@ -381,7 +381,7 @@ def test_a_worker_trains_on_its_load(monkeypatch, rank, newer):
 
     monkeypatch.setattr(cluster, "_get_dmatrices", matrices)
     monkeypatch.setattr(cluster, "train", train)
-    updated = SimpleNamespace(update_worker_args=lambda one: {**one, "updated": True}) if newer else None
+    updated = SimpleNamespace(update_worker_args=lambda single: {**single, "updated": True}) if newer else None
     keywords = {"engine": "native", "num_boost_round": 5, "xgb_model": "model"}
     settings = cluster.Settings({"n_jobs": 8, "eta": 1}, keywords, updated, {"verbosity": 2}, True)
     sides = [
@@ -476,9 +476,9 @@ ARRIVES = {
 def test_fit_passes_on_what_is_xgboosts(fitting, exposed):
     model = pid.DaskPrivilegedXGBRegressor(objective="count:poisson" if exposed else "reg:squarederror")
     y, z, z_valid, valid = da.arange(4, chunks=2), table(), table(), ("X of it", da.arange(4, chunks=2))
-    its = {"privileged": z, "eval_privileged": [z_valid], "teacher_weight": "tw", "crossfit_groups": "groups"}
+    settings = {"privileged": z, "eval_privileged": [z_valid], "teacher_weight": "tw", "crossfit_groups": "groups"}
     model.set_params(crossfit=2)
-    assert model.fit("X", y, eval_set=[valid], **its, **ARRIVES) is model
+    assert model.fit("X", y, eval_set=[valid], **settings, **ARRIVES) is model
     train, work = fitting.pop("_train_async"), fitting.pop("work")
     assert train.func.__func__ is estimators.DaskPrivilegedXGBModel._train_with_teacher
     config, fields, evals = train.args
@@ -492,7 +492,7 @@ def test_fit_passes_on_what_is_xgboosts(fitting, exposed):
     assert evals == [(z_valid, {"base_margin": margins[1], "label": valid[1]})]
     # Several sets without margins of theirs; and nobody who teaches.
     model.fit("X", y, privileged=z, eval_set=[valid, valid])
-    assert [its["base_margin"] for _, its in fitting["_train_async"].args[2]] == [None, None]
+    assert [settings["base_margin"] for _, settings in fitting["_train_async"].args[2]] == [None, None]
     # A teacher that sees X needs its values.
     assert "_async_wrap_evaluation_matrices" not in fitting
     model.set_params(teacher="boosted").fit("X", y)
@@ -552,15 +552,15 @@ def test_the_teachers_matrices_are_read_as_the_students(monkeypatch):
 def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
     dealt = []
 
-    def whole(its, *, device):
-        dealt.append(its)
+    def whole(settings, *, device):
+        dealt.append(settings)
         assert device == "cpu"
-        return {name: None if value is None else ("whole", value) for name, value in its.items()}
+        return {name: None if value is None else ("whole", value) for name, value in settings.items()}
 
     monkeypatch.setattr(ranker, "with_whole_queries", whole)
     monkeypatch.setattr(estimators, "labels_and_mask", lambda y: (y, "known"))
     monkeypatch.setattr(ranker, "checked_eval_privileged", lambda tables, sets: tables)
-    its = {
+    settings = {
         "X": "X",
         "y": "y",
         "qid": "qid",
@@ -576,14 +576,14 @@ def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
     for split in (False, True):
         model = pid.DaskPrivilegedXGBRanker(ndcg_exp_gain=False, device="cpu", allow_group_split=split, crossfit=2)
         dealt.clear()
-        asked = {
+        keywords = {
             "eval_set": [("Xv", "yv"), ("X", "y"), ("X", "yv")],
             "eval_qid": ["qv", "qid", "qid"],
             "eval_privileged": ["zv", None, None],
             "base_margin_eval_set": ["mv", "margin", "margin"],
         }
-        model.fit(**its, privileged="z", **asked, **rest)
-        assert dealt == ([] if split else [{**its, "privileged": "z", "teacher": None}, valid, other])
+        model.fit(**settings, privileged="z", **keywords, **rest)
+        assert dealt == ([] if split else [{**settings, "privileged": "z", "teacher": None}, valid, other])
 
         def received(value, split=split):
             return value if split or value is None else ("whole", value)
@@ -591,8 +591,8 @@ def test_a_ranker_passes_on_what_is_xgboosts(fitting, monkeypatch):
         rows = fitting.pop("_train_async").args
         assert fitting.pop("work").func is fitting.pop("rebind") is xgb.dask.DaskXGBRanker._fit_async
         assert fitting == {
-            **{name: received(its[name]) for name in ("X", "y", "qid", "base_margin")},
-            "eval_set": [(received(one["X"]), received(one["y"])) for one in (valid, again, other)],
+            **{name: received(settings[name]) for name in ("X", "y", "qid", "base_margin")},
+            "eval_set": [(received(item["X"]), received(item["y"])) for item in (valid, again, other)],
             "eval_qid": [received("qv"), received("qid"), received("qid")],
             "base_margin_eval_set": [received("mv"), received("margin"), received("margin")],
             "sample_weight": None,

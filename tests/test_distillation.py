@@ -98,4 +98,4 @@ def test_workers_that_are_threads_answer_together(question, answer, monkeypatch)
     task = task_of([True, True, True], [])
     both = [DistillationLoss(task, [WeightedTeacher(DemographicParity([0, 1, 1]), 0.5)]) for _ in range(2)]
     with ThreadPoolExecutor(2) as workers:
-        assert list(workers.map(lambda one: getattr(one, question), both)) == [answer, answer]
+        assert list(workers.map(lambda single: getattr(single, question), both)) == [answer, answer]

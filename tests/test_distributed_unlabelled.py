@@ -179,9 +179,9 @@ def test_the_cases_are_models_apart():
 def test_each_worker_deals_its_labelled_rows_to_folds_and_judges_the_others_by_all(answers, n_workers):
     results = [answer["crossfitted"] for answer in answers[n_workers]]
     _, z, y, *_ = rows()
-    known, q = (np.concatenate([one[name] for one in results]) for name in ("known", "q"))
+    known, q = (np.concatenate([item[name] for item in results]) for name in ("known", "q"))
     fold = np.full(N_ROWS, -1)
-    starts = np.cumsum([0] + [len(one["q"]) for one in results])
+    starts = np.cumsum([0] + [len(item["q"]) for item in results])
     for start, end in itertools.pairwise(starts):
         mine = start + np.flatnonzero(known[start:end])
         for k, (_, held_out) in enumerate(deal_groups(y[mine], GROUP[mine], 2, 0, classes=True)):
@@ -194,7 +194,7 @@ def test_each_worker_deals_its_labelled_rows_to_folds_and_judges_the_others_by_a
     expected = np.where(fold < 0, np.mean(predictions, axis=0), np.where(fold == 0, *predictions))
     np.testing.assert_allclose(q, expected, atol=1e-5)
     # All workers have the same student, whether its teacher was learned along or before, and the same teachers.
-    assert all(one["models"] == results[0]["models"] for one in results)
+    assert all(item["models"] == results[0]["models"] for item in results)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

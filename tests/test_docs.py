@@ -45,7 +45,7 @@ class Checker(doctest.OutputChecker):
         decimal = r"-?\d+\.\d+"
         pairs = zip(re.findall(decimal, want), re.findall(decimal, got), strict=False)
         same_text = re.sub(decimal, "", want) == re.sub(decimal, "", got)
-        return same_text and all(abs(float(one) - float(other)) <= 0.05 for one, other in pairs)
+        return same_text and all(abs(float(item) - float(other)) <= 0.05 for item, other in pairs)
 
 
 @pytest.mark.parametrize(
@@ -115,16 +115,16 @@ def test_files_that_are_named_are_there(page):
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.stem)
 def test_names_stand_where_a_page_says(page):
     # As in `GAPS` in `metrics/_disparity_report.py`.
-    said = re.findall(r"`(\w+)`\s+(?:in|of)\s+`([\w/]+\.py)`", page.read_text())
-    files = {path: ROOT / path if (ROOT / path).exists() else ROOT / "pi_xgb" / path for _, path in said}
-    assert [(name, path) for name, path in said if not re.search(rf"\b{name}\b", files[path].read_text())] == []
+    output = re.findall(r"`(\w+)`\s+(?:in|of)\s+`([\w/]+\.py)`", page.read_text())
+    files = {path: ROOT / path if (ROOT / path).exists() else ROOT / "pi_xgb" / path for _, path in output}
+    assert [(name, path) for name, path in output if not re.search(rf"\b{name}\b", files[path].read_text())] == []
 
 
 def packages():
     """The packages of the map, and what it says that each may import."""
     rows = re.findall(r"^\| (`.*?) \|.*\| (.*)\|$", PLAN, flags=re.MULTILINE)
-    below = {names: set(re.findall(r"`(\w+)`", told)) for names, told in rows}
-    return {package: told for names, told in below.items() for package in re.findall(r"`(\w+)/?`", names)}
+    below = {names: set(re.findall(r"`(\w+)`", found)) for names, found in rows}
+    return {package: found for names, found in below.items() for package in re.findall(r"`(\w+)/?`", names)}
 
 
 def test_the_map_shows_every_package():
@@ -133,10 +133,10 @@ def test_the_map_shows_every_package():
 
 @pytest.mark.parametrize("package", sorted(ALLOWED))
 def test_the_map_says_what_a_package_may_import(package):
-    told = packages()[package]
-    below = told.union(*(ALLOWED[name] for name in told))
+    found = packages()[package]
+    below = found.union(*(ALLOWED[name] for name in found))
     # The page names the top of what the plan allows, and nothing else.
-    assert told <= ALLOWED[package] <= below
+    assert found <= ALLOWED[package] <= below
 
 
 def test_the_map_shows_the_levels_of_the_core():
@@ -285,7 +285,7 @@ def test_commands_that_are_shown_are_commands(page):
 
 def test_the_help_of_each_command_shows_commands():
     parser, named = _parser()
-    shown = {name: commands(one.epilog) for name, one in named.items()}
+    shown = {name: commands(item.epilog) for name, item in named.items()}
     for calls in shown.values():
         for words in calls:
             parser.parse_args(words)

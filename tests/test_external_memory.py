@@ -66,8 +66,8 @@ def paged(folder, name, *fields):
     return xgb.DMatrix(Batches(*fields, cache_prefix=folder / name), nthread=1)
 
 
-def assert_same_model(one, other, x):
-    margins = [booster.predict(xgb.DMatrix(x), output_margin=True) for booster in (one, other)]
+def assert_same_model(single, other, x):
+    margins = [booster.predict(xgb.DMatrix(x), output_margin=True) for booster in (single, other)]
     np.testing.assert_allclose(*margins, atol=1e-5)
     # Not by being empty: the model has learned something.
     assert margins[0].std() > 0.1
@@ -109,12 +109,12 @@ def test_rows_without_labels_are_taught_as_in_memory(tmp_path, make, engine, met
         assert dtrain.get_weight().tobytes() == weight.tobytes()
     # Nobody looks at the labels of the others, and margins agree whichever way the rows came.
     assert_same_model(*made, x)
-    told = [made[0].predict(xgb.DMatrix(x), output_margin=True)]
+    found = [made[0].predict(xgb.DMatrix(x), output_margin=True)]
     for more in ({"labelled": None}, {"teacher_weight": None}):
         plainly = pi_xgb.train(PARAMS, dtrain, ROUNDS, privileged=privileged, **{**guided, **more})
-        told.append(plainly.predict(xgb.DMatrix(x), output_margin=True))
+        found.append(plainly.predict(xgb.DMatrix(x), output_margin=True))
         # Each of the two is read.
-        assert np.abs(told[0] - told[-1]).max() > 0.01
+        assert np.abs(found[0] - found[-1]).max() > 0.01
 
 
 def test_the_teacher_counts_in_external_memory(tmp_path):

@@ -66,18 +66,18 @@ def test_few_rows_are_trained_on_one_thread(monkeypatch):
     assert threads.on_one_thread([("eta", 1)], 5) == [("eta", 1), ("nthread", 1)]
     assert threads.on_one_thread(None, 5) == [("nthread", 1)]
     assert threads.on_one_thread(given, 10_001) is given
-    for told in ({"nthread": 2}, {"n_jobs": 2}):
-        assert threads.on_one_thread(told, 5) is told
-        assert threads.jobs_side_by_side(told, 5) == 1
+    for found in ({"nthread": 2}, {"n_jobs": 2}):
+        assert threads.on_one_thread(found, 5) is found
+        assert threads.jobs_side_by_side(found, 5) == 1
     assert threads.jobs_side_by_side(given, 5) == 3
     assert threads.jobs_side_by_side(given, 5, print) == threads.jobs_side_by_side(given, 10**6) == 1
 
 
 def test_cores_that_this_process_may_use(monkeypatch):
-    asked = []
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: asked.append(process) or {1, 5, 6}, raising=False)
+    requested = []
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: requested.append(process) or {1, 5, 6}, raising=False)
     assert threads.usable_cores() == 3
-    assert asked == [0]  # itself
+    assert requested == [0]  # itself
     monkeypatch.delattr(os, "sched_getaffinity")
     for count, expected in ((4, 4), (None, 1)):
         monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
@@ -88,7 +88,7 @@ def test_what_params_say_of_objectives_and_classes():
     assert params.objective_name({}) == params.objective_name({"num_class": 1}) == "reg:squarederror"
     assert params.objective_name({"num_class": "2"}) == "multi:softmax"
     assert params.objective_name({"num_class": 3, "objective": "x"}) == "x"
-    assert [params.number_of_classes(one) for one in ({}, {"num_class": None}, {"num_class": "4"})] == [0, 0, 4]
+    assert [params.number_of_classes(item) for item in ({}, {"num_class": None}, {"num_class": "4"})] == [0, 0, 4]
     assert params.scale_pos_weight({}) == 1
     assert params.scale_pos_weight({"scale_pos_weight": "0"}) == 0
     for wrong in (-1.0, np.inf, np.nan, "a", None):
@@ -122,14 +122,14 @@ def test_params_for_a_gradient_that_is_a_multiple():
         **{"reg_lambda": 2, "reg_alpha": 0, "gamma": 0, "min_child_weight": 2, "eta": 1.2, "max_delta_step": 0},
     }
     # Afterwards the booster has what was asked for.
-    told = {}
-    params.give_back_params(types.SimpleNamespace(set_param=told.update), given, {}, scales_positives=False)
-    assert told == {"reg_lambda": 2, "reg_alpha": 0.4, "gamma": 1, "min_child_weight": 1}
-    told.clear()
-    keeps = types.SimpleNamespace(set_param=told.update)
+    found = {}
+    params.give_back_params(types.SimpleNamespace(set_param=found.update), given, {}, scales_positives=False)
+    assert found == {"reg_lambda": 2, "reg_alpha": 0.4, "gamma": 1, "min_child_weight": 1}
+    found.clear()
+    keeps = types.SimpleNamespace(set_param=found.update)
     params.give_back_params(keeps, {"scale_pos_weight": 5, **given}, {}, 0.5, scales_positives=True)
-    assert told["scale_pos_weight"] == 5
-    assert (told["eta"], told["max_delta_step"]) == (0.1, 0.7)
+    assert found["scale_pos_weight"] == 5
+    assert (found["eta"], found["max_delta_step"]) == (0.1, 0.7)
 
 
 def test_what_a_continued_model_brings_along(trained, tmp_path):
@@ -159,13 +159,13 @@ def test_the_rounds_that_predict(trained):
 
 
 def test_the_configuration_of_a_booster(trained):
-    told = booster.configuration_of(trained)
-    assert (told.objective, told.kind, told.n_classes) == ("binary:logistic", "gbtree", 0)
-    assert told.base_score == booster.base_score_of(trained)
-    assert told.tree_params["max_depth"] == told.settings["max_depth"] == "2"
-    assert told.objective_params == {"scale_pos_weight": "1"}
-    assert {"seed", "device", "scale_pos_weight"} <= set(told.settings)
-    assert not {"learning_rate", "name", "nthread", "num_feature", "updater_seq"} & set(told.settings)
+    found = booster.configuration_of(trained)
+    assert (found.objective, found.kind, found.n_classes) == ("binary:logistic", "gbtree", 0)
+    assert found.base_score == booster.base_score_of(trained)
+    assert found.tree_params["max_depth"] == found.settings["max_depth"] == "2"
+    assert found.objective_params == {"scale_pos_weight": "1"}
+    assert {"seed", "device", "scale_pos_weight"} <= set(found.settings)
+    assert not {"learning_rate", "name", "nthread", "num_feature", "updater_seq"} & set(found.settings)
     assert float(booster.settings_of(trained)["eta"]) == 0.25
     dtrain = xgb.DMatrix(ROWS, LABEL)
     linear = xgb.Booster({"booster": "gblinear", "eta": 0.125, "nthread": 1}, [dtrain])
@@ -232,8 +232,8 @@ def test_queries_travel_with_their_rows():
     assert matrix.slice_rows(whole, np.array([0]), np.empty(0)).get_weight().size == 0
     other = xgb.DMatrix(ROWS[:6])
     matrix.copy_rows_info(whole, other)
-    for one, its in zip(matrix.row_fields(whole), matrix.row_fields(other), strict=True):
-        np.testing.assert_array_equal(one, its)
+    for item, own in zip(matrix.row_fields(whole), matrix.row_fields(other), strict=True):
+        np.testing.assert_array_equal(item, own)
     with pytest.raises(ValueError, match="sample_weight must be equal within a query"):
         matrix.set_queries(whole, np.array([0, 0, 0, 1, 1, 1]), np.arange(6.0))
     alone = xgb.DMatrix(ROWS[:6])
@@ -242,9 +242,9 @@ def test_queries_travel_with_their_rows():
     assert matrix.query_of_row(alone).tolist() == [0, 0, 1, 1, 1, 1]
     assert alone.get_weight().size == 0
     # One query is one.
-    one = xgb.DMatrix(ROWS[:6])
-    matrix.set_queries(one, np.zeros(6))
-    matrix.copy_queries(one, alone)
+    item = xgb.DMatrix(ROWS[:6])
+    matrix.set_queries(item, np.zeros(6))
+    matrix.copy_queries(item, alone)
     assert matrix.query_of_row(alone).tolist() == [0] * 6
 
 
@@ -277,8 +277,8 @@ def test_a_matrix_can_be_taken_apart_and_put_together():
     assert set(frozen) == {"data", "feature_names", "feature_types", "label", "weight", "base_margin"}
     again = matrix.thaw({**frozen, "enable_categorical": True})
     assert (again.feature_names, again.feature_types) == (names, kinds)
-    for one, its in zip(matrix.row_fields(whole), matrix.row_fields(again), strict=True):
-        np.testing.assert_array_equal(one, its)
+    for item, own in zip(matrix.row_fields(whole), matrix.row_fields(again), strict=True):
+        np.testing.assert_array_equal(item, own)
     assert again.num_nonmissing() == 5
     assert "weight" not in matrix.freeze(xgb.DMatrix(table))
 
@@ -329,8 +329,8 @@ def test_a_table_becomes_a_matrix_whose_categories_are_told_apart():
     assert made.get_weight().tolist() == [1, 2, 3]
     assert table["k"].dtype == "category"
     in_pieces = [
-        categories.kept_in_pieces(xgb.train({"max_depth": 1, "nthread": 1}, one, 1))
-        for one in (made, xgb.DMatrix(table, [0, 1, 0], enable_categorical=True))
+        categories.kept_in_pieces(xgb.train({"max_depth": 1, "nthread": 1}, item, 1))
+        for item in (made, xgb.DMatrix(table, [0, 1, 0], enable_categorical=True))
     ]
     assert in_pieces == [[], [] if categories.SPELLS_ALL else ["k"]]
 
@@ -340,10 +340,10 @@ def test_categories_that_xgboost_cannot_spell_are_kept_beside_it(names):
     odd = pd.Series(["ä", "\ud800", "ä"], dtype=object)  # half a character, which pandas' own text does not hold
     table = pd.DataFrame({"n": [1.0, 2, 3], "k": pd.Categorical(odd), "t": pd.Categorical(list("aba"))})
     model = xgb.train({"max_depth": 1, "nthread": 1}, matrix.matrix_of(table[names], [0, 1, 0]), 1)
-    its = {name: table[name].cat.categories for name in names[1:]}
-    categories.write_categories(model, its)
+    own = {name: table[name].cat.categories for name in names[1:]}
+    categories.write_categories(model, own)
     found = categories.categories_of_model(model)
-    assert {name: kept.tolist() for name, kept in found.items()} == {name: list(kept) for name, kept in its.items()}
+    assert {name: kept.tolist() for name, kept in found.items()} == {name: list(kept) for name, kept in own.items()}
     assert model.attr("pi_xgb_categories") == (None if names == ["n", "t"] else '{"k": ["\\u00e4", "\\ud800"]}')
     for damaged in ("{", "[]", '{"k": "ab"}', '{"k": [1]}'):
         model.set_attr(pi_xgb_categories=damaged)
@@ -359,9 +359,9 @@ def test_labels_have_a_column_for_each_target():
     other = xgb.DMatrix(ROWS)
     matrix.copy_rows_info(bounded, other)
     for whole in (bounded, other):
-        told = matrix.row_fields(whole)
-        assert [part.size for part in told] == [0, 40, 40, 0, 0, 0]
-        np.testing.assert_array_equal(told[2] - told[1], np.ones(40))
+        found = matrix.row_fields(whole)
+        assert [part.size for part in found] == [0, 40, 40, 0, 0, 0]
+        np.testing.assert_array_equal(found[2] - found[1], np.ones(40))
 
 
 # ---- rows several times, with the cuts of all
@@ -382,7 +382,7 @@ def test_stacked_rows_have_margins_column_weights_and_cuts(monkeypatch):
     plain = stack.stacked(xgb.DMatrix(ROWS, LABEL), rows, PARAMS)
     assert plain.get_base_margin().size == plain.get_float_info("feature_weights").size == 0
     quantised = xgb.QuantileDMatrix(ROWS, LABEL)
-    for one, told, expected in (
+    for item, found, expected in (
         (whole, {}, True),
         (whole, {"tree_method": "hist"}, True),
         (whole, {"tree_method": "approx"}, False),
@@ -391,7 +391,7 @@ def test_stacked_rows_have_margins_column_weights_and_cuts(monkeypatch):
         (whole, {"booster": "dart"}, True),
         (quantised, {"tree_method": "approx"}, True),
     ):
-        assert stack.grows_by_cuts(one, told) is expected
+        assert stack.grows_by_cuts(item, found) is expected
     assert stack.can_be_stacked(whole)
     assert stack.can_be_stacked(quantised)
 
@@ -409,7 +409,7 @@ def test_a_stack_of_every_row_once_is_the_matrix(kind):
     params = {**PARAMS, "max_depth": 3, "max_bin": 3, "max_cat_to_onehot": 1}
     again = stack.stacked(whole, np.arange(40), params)
     again.set_label(label)
-    models = [xgb.train(params, one, 3) for one in (again, whole)]
+    models = [xgb.train(params, item, 3) for item in (again, whole)]
     assert models[0].get_dump() == models[1].get_dump()
     assert "kind" in models[0].get_dump()[0]
 
@@ -479,7 +479,7 @@ def test_nodes_that_no_row_passes_have_sums_of_0(trained, row):
 def ubjson(value):
     """A value in the kinds that XGBoost writes."""
     if isinstance(value, dict):
-        inner = b"".join(length(len(key)) + key.encode() + ubjson(its) for key, its in value.items())
+        inner = b"".join(length(len(key)) + key.encode() + ubjson(own) for key, own in value.items())
         return b"{" + inner + b"}"
     if isinstance(value, str):
         return b"S" + length(len(value)) + value.encode()
@@ -558,9 +558,9 @@ def ours(a, b, *, teacher=None, d=0, c=0):
 
 def test_keywords_by_position_are_those_of_the_original():
     assert ours(1, 2, c=3) == (1, 2, None, 3, 0)
-    with pytest.warns(FutureWarning, match=r"`c, d`.*keyword") as told:
+    with pytest.warns(FutureWarning, match=r"`c, d`.*keyword") as found:
         assert ours(1, 2, 3, 4) == (1, 2, None, 3, 4)
-    assert told[0].filename == __file__
+    assert found[0].filename == __file__
     with pytest.raises(TypeError, match=r"at most 4 positional.*5"):
         ours(1, 2, 3, 4, 5)
     with pytest.raises(TypeError, match=r"got c .*position.*keyword"):
@@ -628,9 +628,9 @@ def test_evaluation_matrices_have_the_cuts_of_the_training(trained):
 
 def test_a_warning_points_at_the_very_line_that_called():
     above = inspect.currentframe().f_lineno
-    with pytest.warns(UserWarning, match="look here") as told:
+    with pytest.warns(UserWarning, match="look here") as found:
         warn_user("look here")
-    assert (told[0].filename, told[0].lineno) == (__file__, above + 2)
+    assert (found[0].filename, found[0].lineno) == (__file__, above + 2)
 
 
 # ---- one training at a time

@@ -32,12 +32,12 @@ pi_xgb.train(params, xgb.DMatrix(data.x, data.y), 30, teacher=teacher, callbacks
 @pytest.mark.parametrize("room", [0, 20_000])
 def test_a_disk_that_is_full_leaves_no_checkpoint_that_looks_complete(tmp_path, room):
     pytest.importorskip("resource", reason="limits of files are POSIX")
-    told = subprocess.run(
+    found = subprocess.run(
         [sys.executable, "-c", CHECKPOINTS, str(tmp_path), str(room)], capture_output=True, text=True, timeout=120
     )
     # The training says so and ends.
-    assert told.returncode != 0
-    assert "File too large" in told.stderr
+    assert found.returncode != 0
+    assert "File too large" in found.stderr
     # What was written before can be read, and nothing else is there.
     for file in tmp_path.iterdir():
         rounds = int(file.stem.rpartition("-")[2])
@@ -62,10 +62,10 @@ def test_a_new_file_takes_no_name_that_is_taken_while_the_work_goes_on(tmp_path,
     if not links:
         monkeypatch.setattr(os, "link", no_links)
     target = tmp_path / "model.UBJ"
-    told = {"overwrite": False, "endings": (".json", ".ubj")}
-    write_file(new_file(target, "out", **told), b"first", overwrite=False)
+    keywords = {"overwrite": False, "endings": (".json", ".ubj")}
+    write_file(new_file(target, "out", **keywords), b"first", overwrite=False)
     assert target.read_bytes() == b"first"
-    for again in (lambda: new_file(target, "out", **told), lambda: write_file(target, b"second", overwrite=False)):
+    for again in (lambda: new_file(target, "out", **keywords), lambda: write_file(target, b"second", overwrite=False)):
         with pytest.raises(FileExistsError, match=r"choose.*overwrite=True$"):
             again()
     with pytest.raises(FileExistsError, match="or say --force"):
@@ -156,7 +156,7 @@ def test_a_folder_that_cannot_be_written_to_is_named_before_any_work(folder, nam
 def test_it_is_named_to_root_as_well_where_the_system_says_so(folder, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     for arguments in WRITERS.values():
-        out = next(arguments[i + 1] for i, one in enumerate(arguments) if one in ("--out", "--resume"))
+        out = next(arguments[i + 1] for i, item in enumerate(arguments) if item in ("--out", "--resume"))
         with pytest.raises(PermissionError, match=r"writable folder"):
             new_file(folder / out, "--out", overwrite=True)
 

@@ -40,8 +40,8 @@ def made(n=1200, seed=0):
 
 def found(constraint=DemographicParity, n=1200, **keywords):
     x, y, sex = made(n)
-    told = {"kl_weight": [3, 30], "nfold": 3, "n_boot": 200, **keywords}
-    return pi_xgb.frontier(PARAMS, xgb.DMatrix(x, y), 30, constraint=constraint(sex), **told)
+    options = {"kl_weight": [3, 30], "nfold": 3, "n_boot": 200, **keywords}
+    return pi_xgb.frontier(PARAMS, xgb.DMatrix(x, y), 30, constraint=constraint(sex), **options)
 
 
 def held_out_scores(kl_weight, folds, n=1200):
@@ -105,12 +105,12 @@ def test_a_student_is_measured_as_by_hand():
     groups = Groups(sex, pd.Index(["f", "m"]))
     found = HeldOut(label, weight, groups, "statistical_parity", 0.3, 50, 0.8, 9).measure(scores, plain, 0.25)
     assert found["statistical_parity_train"] == 0.25
-    right, before = ((one > 0.3) == (label == 1) for one in (scores, plain))
+    right, before = ((item > 0.3) == (label == 1) for item in (scores, plain))
     for name, values in (("accuracy", right.astype(float)), ("cost", before.astype(float) - right)):
         mean = (weight * values).sum() / weight.sum()
         half = 1.2815515655 * np.sqrt((weight**2.0 * (values - mean) ** 2).sum()) / weight.sum()
-        told = [found[name], found[f"{name}_low"], found[f"{name}_high"]]
-        assert told == pytest.approx([mean, mean - half, mean + half])
+        result = [found[name], found[f"{name}_low"], found[f"{name}_high"]]
+        assert result == pytest.approx([mean, mean - half, mean + half])
     report = metrics.disparity_report(
         label,
         scores,
@@ -122,8 +122,8 @@ def test_a_student_is_measured_as_by_hand():
         confidence=0.8,
         random_state=9,
     ).loc["statistical_parity"]
-    told = [found[f"statistical_parity{end}"] for end in ("", "_low", "_high")]
-    assert told == pytest.approx([report["value"], report["low"], report["high"]])
+    result = [found[f"statistical_parity{end}"] for end in ("", "_low", "_high")]
+    assert result == pytest.approx([report["value"], report["low"], report["high"]])
     # Where a group has no positive rate the gap is none, and nobody is warned of what the table shows.
     one_sided = HeldOut(np.where(sex == 0, 0, label), None, groups, "equal_opportunity", 0.3, 0, 0.8, 9)
     lone = one_sided.measure(scores, scores, 0.0)
@@ -143,14 +143,14 @@ def test_a_student_is_measured_as_by_hand():
     ],
 )
 def test_the_step_in_which_a_gap_falls_is_halved_twice(gaps, wanted, tried):
-    found, asked = {float(weight): {"gap": gap} for weight, gap in gaps.items()}, []
+    found, requested = {float(weight): {"gap": gap} for weight, gap in gaps.items()}, []
 
     def measure(weight):
-        asked.append(weight)
+        requested.append(weight)
         found[weight] = {"gap": 0.09}
 
     _close_in(wanted, found, measure, "gap")
-    assert asked == pytest.approx(tried)
+    assert requested == pytest.approx(tried)
 
 
 def test_a_row_that_several_folds_hold_out_gets_the_mean():
@@ -316,24 +316,24 @@ def test_a_summary_is_of_one_student_and_a_model_has_the_constraint_that_was_mea
 
 
 def test_the_bar_has_room_for_every_training(monkeypatch):
-    told = {}
+    result = {}
 
     @contextlib.contextmanager
     def bar(steps, *_):
-        told.update(room=steps, done=0)
-        yield lambda: told.update(done=told["done"] + 1)
+        result.update(room=steps, done=0)
+        yield lambda: result.update(done=result["done"] + 1)
 
     monkeypatch.setattr(importlib.import_module("pi_xgb._frontier.frontier"), "progress_bar", bar)
     data = pi_xgb.datasets.make_privileged(1000, group_gap=1.0, seed=0)
-    asked = {"constraint": DemographicParity(data.group), "kl_weight": [5.0, 50.0], "nfold": 3, "n_boot": 0}
-    pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **asked)
-    assert told == {"room": 9, "done": 9}
-    found = pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **asked, gap=0.28)
-    assert told["done"] == 3 * len(found.table) > 9
-    assert told["room"] == 15 >= told["done"]
-    odds = {**asked, "constraint": EqualizedOdds(data.group), "gap": 2.0}
+    keywords = {"constraint": DemographicParity(data.group), "kl_weight": [5.0, 50.0], "nfold": 3, "n_boot": 0}
+    pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **keywords)
+    assert result == {"room": 9, "done": 9}
+    found = pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **keywords, gap=0.28)
+    assert result["done"] == 3 * len(found.table) > 9
+    assert result["room"] == 15 >= result["done"]
+    odds = {**keywords, "constraint": EqualizedOdds(data.group), "gap": 2.0}
     pi_xgb.frontier(PARAMS, xgb.DMatrix(data.x, data.y), 2, **odds)
-    assert told == {"room": 27, "done": 15}  # plain XGBoost and four students; nothing to halve in either step
+    assert result == {"room": 27, "done": 15}  # plain XGBoost and four students; nothing to halve in either step
 
 
 def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
@@ -364,11 +364,11 @@ def test_weights_threads_and_groups_of_rows():
     weight, patients = np.random.default_rng(0).integers(1, 3, 600).astype(float), np.arange(600) // 2
     keywords = {"constraint": DemographicParity(sex), "kl_weight": 5, "nfold": 3, "n_boot": 0, "groups": patients}
     weighted = xgb.DMatrix(x, y, weight=weight)
-    one, other = (pi_xgb.frontier(PARAMS, weighted, 10, n_jobs=jobs, **keywords).table for jobs in (1, 3))
-    pd.testing.assert_frame_equal(one, other)
-    assert one["statistical_parity_low"].isna().all()
+    single, other = (pi_xgb.frontier(PARAMS, weighted, 10, n_jobs=jobs, **keywords).table for jobs in (1, 3))
+    pd.testing.assert_frame_equal(single, other)
+    assert single["statistical_parity_low"].isna().all()
     unweighted = pi_xgb.frontier(PARAMS, xgb.DMatrix(x, y), 10, **keywords).table
-    assert (one["accuracy"] != unweighted["accuracy"]).all()
+    assert (single["accuracy"] != unweighted["accuracy"]).all()
 
 
 def test_rows_of_a_group_stay_together_and_folds_go_side_by_side_where_they_are_asked_to(monkeypatch):
@@ -381,10 +381,10 @@ def test_rows_of_a_group_stay_together_and_folds_go_side_by_side_where_they_are_
 
     monkeypatch.setattr(module, "in_threads", in_threads)
     patients = np.arange(200) // 4
-    told = {"constraint": PARITY, "kl_weight": 5, "nfold": 4, "n_boot": 0, "groups": patients}
+    keywords = {"constraint": PARITY, "kl_weight": 5, "nfold": 4, "n_boot": 0, "groups": patients}
     for n_jobs, expected in ((3, 3), (1, 1), (None, 1)):
         seen.clear()
-        pi_xgb.frontier(PARAMS, DTRAIN, 1, **told, n_jobs=n_jobs)
+        pi_xgb.frontier(PARAMS, DTRAIN, 1, **keywords, n_jobs=n_jobs)
         assert [jobs for jobs, _ in seen] == [expected] * 2
     for split in seen[0][1]:
         assert not set(patients[split.train]) & set(patients[split.test])
@@ -407,15 +407,15 @@ def test_few_rows_train_on_one_thread_and_side_by_side_unless_params_have_thread
     monkeypatch.setattr(module, "in_threads", in_threads)
     monkeypatch.setattr("pi_xgb._xgb.threads.usable_cores", lambda: 3)
     params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
-    asked = {"constraint": PARITY, "kl_weight": 5, "nfold": 2, "n_boot": 0, "gap": 1.0}
-    frontier = pi_xgb.frontier(params, DTRAIN, 2, **asked)
+    options = {"constraint": PARITY, "kl_weight": 5, "nfold": 2, "n_boot": 0, "gap": 1.0}
+    frontier = pi_xgb.frontier(params, DTRAIN, 2, **options)
     assert set(threads) == {2 if given else 1}
     assert set(jobs) == {1 if given else 3}
     # A number of jobs of the user's, and many rows.
-    pi_xgb.frontier(params, DTRAIN, 2, **asked, n_jobs=2)
+    pi_xgb.frontier(params, DTRAIN, 2, **options, n_jobs=2)
     assert (threads[-1], jobs[-1]) == (2 if given else 1, 2)
     monkeypatch.setattr("pi_xgb._xgb.threads.FEW_ROWS", 199)
-    pi_xgb.frontier(params, DTRAIN, 2, **asked)
+    pi_xgb.frontier(params, DTRAIN, 2, **options)
     assert (threads[-1], jobs[-1]) == (2 if given else None, 1)
     # The model that is used later has the threads of the params.
     frontier.train(DTRAIN, PARITY, gap=1.0)
@@ -464,16 +464,16 @@ def test_equalized_odds_is_a_sum_and_may_be_wanted_above_one():
 def test_a_gap_that_no_model_has_is_told_in_words():
     # Nobody is selected anywhere, so that no group has a precision.
     x, y, sex = made(300)
-    told = {"constraint": PredictiveParity(sex), "kl_weight": 3, "nfold": 2, "n_boot": 50, "threshold": 1.0}
+    keywords = {"constraint": PredictiveParity(sex), "kl_weight": 3, "nfold": 2, "n_boot": 50, "threshold": 1.0}
     dtrain, words = xgb.DMatrix(x, y), "^(<Frontier: )?predictive_parity is undefined.*kl_weight.*rate"
     for gap in (0.1, None):
-        frontier = pi_xgb.frontier(PARAMS, dtrain, 5, **told, gap=gap)
+        frontier = pi_xgb.frontier(PARAMS, dtrain, 5, **keywords, gap=gap)
         assert re.search(words, str(frontier))
         assert re.search(words, repr(frontier))
     with pytest.raises(ValueError, match=words):
         frontier.at(0.5)
     with pytest.raises(ValueError, match=words):
-        frontier.train(dtrain, told["constraint"], gap=0.5)
+        frontier.train(dtrain, keywords["constraint"], gap=0.5)
 
 
 @pytest.mark.parametrize("gap", [0.3, 0.1])
@@ -561,6 +561,6 @@ def test_bad_input_is_refused_before_any_training(keywords, error, words, monkey
         raise AssertionError("a training began")
 
     monkeypatch.setattr(xgb, "train", no_training)
-    told = {"params": PARAMS, "dtrain": DTRAIN, "num_boost_round": 5, "constraint": PARITY, **keywords}
+    options = {"params": PARAMS, "dtrain": DTRAIN, "num_boost_round": 5, "constraint": PARITY, **keywords}
     with pytest.raises(error, match=words):
-        pi_xgb.frontier(**told)
+        pi_xgb.frontier(**options)

@@ -143,12 +143,12 @@ def test_cuda_asked_for_where_there_is_none(engine, method):
     # XGBoost's verbosity is the whole process's: another test may have lowered it.
     with xgb.config_context(verbosity=1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        asked = train("cuda", engine, method)
+        requested = train("cuda", engine, method)
     # XGBoost says so in warnings and trains on the CPU; so do we, and the model is the CPU's.
-    said = [str(warning.message) for warning in caught]
-    assert any("No visible GPU is found" in message for message in said)
-    assert all("GPU" in message for message in said)
-    np.testing.assert_allclose(asked, train("cpu", "callback", method), atol=1e-5)
+    text = [str(warning.message) for warning in caught]
+    assert any("No visible GPU is found" in message for message in text)
+    assert all("GPU" in message for message in text)
+    np.testing.assert_allclose(requested, train("cpu", "callback", method), atol=1e-5)
 
 
 class DeviceArray(np.ndarray):

@@ -951,11 +951,11 @@ def test_more_rounds_imitate_better():
 def test_a_surrogate_of_two_classes_agrees_where_both_decide_alike():
     _, X, y, group = plain_case()
     model = Model(lambda X: 1 / (1 + np.exp(-2 * X[:, 0] - X[:, 1])))
-    params, told = {"max_depth": 2, "nthread": 1}, {"sensitive_features": group, "surrogate_rounds": 2}
+    params, keywords = {"max_depth": 2, "nthread": 1}, {"sensitive_features": group, "surrogate_rounds": 2}
     mean = model.predict_proba(X)[:, 1]
     for weight in (None, np.linspace(1, 9, len(y))):
         labels = np.array(["bad", "good"])[y.astype(int)]
-        report = fair_importance(model, X, labels, surrogate_params=params, sample_weight=weight, **told)
+        report = fair_importance(model, X, labels, surrogate_params=params, sample_weight=weight, **keywords)
         imitated = fit_surrogate(X, mean, weight, params, 2)[0].predict(xgb.DMatrix(X))
         agreement = np.average((mean >= 0.5) == (imitated >= 0.5), weights=weight)
         assert report.attrs["surrogate"]["agreement"] == pytest.approx(agreement)
@@ -1023,10 +1023,10 @@ def test_scikit_learn_model_through_a_surrogate():
     assert frame.attrs["surrogate"]["r2"] > 0.8
 
 
-@pytest.mark.parametrize("said", [0.3, 0.0])
-def test_constant_model_has_no_importance(said):
+@pytest.mark.parametrize("result", [0.3, 0.0])
+def test_constant_model_has_no_importance(result):
     _, X, y, group = plain_case()
-    frame = fair_importance(np.full(len(y), said), X, y, sensitive_features=group)
+    frame = fair_importance(np.full(len(y), result), X, y, sensitive_features=group)
     # Nothing to imitate is imitated in full, and nothing is important.
     assert (frame == 0).all(axis=None)
     assert frame.attrs["surrogate"]["r2"] == 1

@@ -55,14 +55,14 @@ class TestScikitLearn:
             how = {"metric": metric, "node_value": node_value, "bound": bound, "normalize": False}
             table = fair_importance(model, X, label, sensitive_features=group, **how)
             members = np.asarray(getattr(model, "estimators_", [model]))
-            said = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)[:, None]
+            result = model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)[:, None]
             several, expected = len(np.unique(label)) > 2, np.zeros(4)
             for output in range(3) if several else (1,):
                 # Boosting has trees for each class, in a forest every tree is of all of them.
                 own = members[:, output] if several and members.ndim == 2 else members.ravel()
-                value = label == output if node_value == "label" else said[:, output if several else -1]
+                value = label == output if node_value == "label" else result[:, output if several else -1]
                 compared = label == output if metric == "eo" else np.ones(len(X), bool)
-                score = sum(self.by_definition(one.tree_, X, value, compared, group, bound) for one in own)
+                score = sum(self.by_definition(item.tree_, X, value, compared, group, bound) for item in own)
                 expected += score
                 if several:
                     np.testing.assert_allclose(table[f"fair_importance[class={output}]"], score, atol=1e-12)
@@ -112,9 +112,9 @@ class TestScikitLearn:
             both = kind(2, max_depth=2).fit(X, np.column_stack([y, y]))
             with pytest.raises(ValueError, match=r"scikit-learn.*one output.*several"):
                 fair_importance(both, X, y, sensitive_features=group)
-        one = ensemble.RandomForestClassifier(2, max_depth=2).fit(X, y)
+        single = ensemble.RandomForestClassifier(2, max_depth=2).fit(X, y)
         with pytest.raises(ValueError, match=r"sensitive_features must .* 199 rows of X, got 200"):
-            fair_importance(one, X[1:], y, sensitive_features=group)
+            fair_importance(single, X[1:], y, sensitive_features=group)
 
     def test_what_goes_through_a_surrogate_all_the_same(self):
         ensemble = pytest.importorskip("sklearn.ensemble")
@@ -149,19 +149,19 @@ class TestScikitLearn:
         own = np.sum([tree.tree_.compute_feature_importances(normalize=False) for tree in forest.estimators_], axis=0)
         np.testing.assert_allclose(table["total_gain"], own / own.sum(), rtol=1e-9)
         # On average, over the splits on a feature; also where all of them together are less than 1.
-        trees = [sklearn_trees.SklearnSubject(*one) for one in ((forest, frame), (forest.estimators_[0], X))]
+        trees = [sklearn_trees.SklearnSubject(*item) for item in ((forest, frame), (forest.estimators_[0], X))]
         for subject, members in zip(trees, (forest.estimators_, forest.estimators_[:1]), strict=True):
-            split = np.concatenate([one.tree_.feature[one.tree_.feature >= 0] for one in members])
-            total = np.sum([one.tree_.compute_feature_importances(normalize=False) for one in members], axis=0)
+            split = np.concatenate([item.tree_.feature[item.tree_.feature >= 0] for item in members])
+            total = np.sum([item.tree_.compute_feature_importances(normalize=False) for item in members], axis=0)
             np.testing.assert_allclose(subject.gain("total_gain"), total)
             np.testing.assert_allclose(subject.gain("gain"), total / np.maximum(np.bincount(split, minlength=4), 1))
         assert 1 in np.bincount(split)
         assert total.sum() < 1
-        one = fair_importance(forest.estimators_[0], X, y, sensitive_features=group)
-        np.testing.assert_allclose(one["total_gain"], total / total.sum(), rtol=1e-9)
+        item = fair_importance(forest.estimators_[0], X, y, sensitive_features=group)
+        np.testing.assert_allclose(item["total_gain"], total / total.sum(), rtol=1e-9)
         # With parameters for a surrogate it is one.
-        asked = fair_importance(forest, frame, three, sensitive_features=group, surrogate_params={"max_depth": 2})
-        assert asked.attrs["surrogate"] is not None
+        requested = fair_importance(forest, frame, three, sensitive_features=group, surrogate_params={"max_depth": 2})
+        assert requested.attrs["surrogate"] is not None
 
 
 class TestIntervals:
@@ -268,10 +268,10 @@ class TestShapGap:
         X, y, _ = biased(5, 200)
         group, weight = np.where(np.arange(200) < few, "few", "many"), np.arange(200) % 3 + 1.0
         booster = trained(X, y)
-        said = booster.predict(xgb.DMatrix(X), pred_contribs=True).astype(float)[:, :-1]
-        sides = [said[group == name] for name in ("few", "many")]
-        asked = {"sensitive_features": group, "between": ("few", "many"), "confidence": 0.9}
-        table = shap_gap(booster, X, **asked)
+        result = booster.predict(xgb.DMatrix(X), pred_contribs=True).astype(float)[:, :-1]
+        sides = [result[group == name] for name in ("few", "many")]
+        keywords = {"sensitive_features": group, "between": ("few", "many"), "confidence": 0.9}
+        table = shap_gap(booster, X, **keywords)
         error = (sides[0].mean(axis=0) - sides[1].mean(axis=0)) / ttest_ind(*sides, equal_var=False).statistic
         # Student's t of the smaller group, for four features together.
         half = t.ppf(1 - 0.1 / 4 / 2, few - 1) * error
@@ -280,9 +280,9 @@ class TestShapGap:
         signs = ["+" if a > 0 else "-" if b < 0 else "not supported" for a, b in zip(low, high, strict=True)]
         assert table["sign"].tolist() == signs
         # With weights, of as many equal rows as tell as much.
-        table, variance, rows = shap_gap(booster, X, sample_weight=weight, **asked), 0.0, []
+        table, variance, rows = shap_gap(booster, X, sample_weight=weight, **keywords), 0.0, []
         for name in ("few", "many"):
-            own, w = said[group == name], weight[group == name, None]
+            own, w = result[group == name], weight[group == name, None]
             rows.append(w.sum() ** 2 / (w**2).sum())
             apart = own - (w * own).sum(axis=0) / w.sum()
             variance += ((w * apart) ** 2).sum(axis=0) / w.sum() ** 2 / (1 - 1 / rows[-1])
@@ -294,10 +294,10 @@ class TestShapGap:
         group, weight = np.repeat(list("abc"), (20, 60, 120)), np.linspace(1, 9, 200)
         booster = trained(X, y)
         for w, rounds in product((None, weight), (None, (0, 5))):
-            told = {"sample_weight": w, "iteration_range": rounds}
+            keywords = {"sample_weight": w, "iteration_range": rounds}
             margin = booster.predict(xgb.DMatrix(X), output_margin=True, iteration_range=rounds or (0, 0))
             means = {name: np.average(margin, weights=(group == name) * (1 if w is None else w)) for name in "abc"}
-            table = shap_gap(booster, X, sensitive_features=group, **told)
+            table = shap_gap(booster, X, sensitive_features=group, **keywords)
             assert table.attrs["between"] == (max(means, key=means.get), min(means, key=means.get))
             assert table.attrs["gap"] == pytest.approx(max(means.values()) - min(means.values()), abs=1e-5)
         # Where nobody is apart, the first and the last; and nothing is supported.
@@ -332,6 +332,6 @@ def test_what_is_the_same_in_all_rows_has_no_sign():
     booster = xgb.train({"max_depth": 1, "nthread": 1}, xgb.DMatrix(x, x.sum(axis=1) > 0), 20)
     for weight in (None, rng.uniform(0.1, 2, 400)):
         group = rng.integers(0, 2, 400)
-        told = shap_gap(booster, x.assign(constant=1.0), sensitive_features=group, sample_weight=weight)
-        assert told.loc["constant", ["shap_gap", "shap_gap_low", "shap_gap_high"]].tolist() == [0, 0, 0]
-        assert told.loc["constant", "sign"] == "not supported"
+        found = shap_gap(booster, x.assign(constant=1.0), sensitive_features=group, sample_weight=weight)
+        assert found.loc["constant", ["shap_gap", "shap_gap_low", "shap_gap_high"]].tolist() == [0, 0, 0]
+        assert found.loc["constant", "sign"] == "not supported"

@@ -380,15 +380,15 @@ def test_two_students_cannot_take_turns_with_one_teacher(rounds):
         case.params(base_score=0.3), first, rounds + 1, obj=JointObjective(case.dprivileged(), 0.7, case.params())
     )
     obj = JointObjective(case.dprivileged(), 0.7, case.params())
-    one = xgb.Booster(case.params(base_score=0.3), [first])
+    single = xgb.Booster(case.params(base_score=0.3), [first])
     two = xgb.Booster(case.params(base_score=0.6), [second])
-    for booster, matrix in ((one, first), (two, second)):
+    for booster, matrix in ((single, first), (two, second)):
         for i in range(rounds):
             booster.update(matrix, i, fobj=obj)
     # The objective has begun a training with the second. If the first may go on at all, then as if alone.
     with contextlib.suppress(ValueError):
-        one.update(first, rounds, fobj=obj)
-        assert_same_model(one, alone)
+        single.update(first, rounds, fobj=obj)
+        assert_same_model(single, alone)
 
 
 def test_two_students_take_turns_with_an_objective_each():
@@ -625,12 +625,12 @@ class Further(pi_xgb.Teacher):
 
 
 def test_a_further_teacher_is_told_when_a_training_begins():
-    case, one, silent = problem("binary:logistic"), Further(), Further()
-    teacher = JointTeacher(case.dprivileged(), case.params(), extra_teachers=[(one, 3.0), (silent, 0.0)])
+    case, single, silent = problem("binary:logistic"), Further(), Further()
+    teacher = JointTeacher(case.dprivileged(), case.params(), extra_teachers=[(single, 3.0), (silent, 0.0)])
     for _ in range(2):
         pi_xgb.train(case.params(), case.dtrain(), 2, teacher=teacher)
     # The student is not the one that it teaches; who counts for nothing is asked nothing.
-    assert one.starts == [(3.0, None, None)] * 2
+    assert single.starts == [(3.0, None, None)] * 2
     assert (silent.starts, silent.asked) == ([], 0)
 
 
@@ -684,8 +684,8 @@ def test_an_objective_has_the_name_that_xgboost_gives_to_params():
         ({"objective": "reg:logistic", "num_class": 0}, "reg:logistic"),
     ):
         assert JointObjective(case.dprivileged(), params=params).objective == objective
-    told = {"objective": "binary:logistic", "scale_pos_weight": 3.0, "device": "cuda"}
-    joint = JointObjective(case.dprivileged(), 0.7, told)
+    found = {"objective": "binary:logistic", "scale_pos_weight": 3.0, "device": "cuda"}
+    joint = JointObjective(case.dprivileged(), 0.7, found)
     assert (joint.scale_pos_weight, joint.device, joint.kl_weight) == (3.0, "cuda", 0.7)
 
 
@@ -698,22 +698,22 @@ def test_a_teacher_is_asked_in_a_training_only():
 def test_a_student_is_known_again_but_for_rounding():
     case = problem("binary:logistic")
     for off, known in ((5e-5, True), (5e-3, False)):
-        told = {"teacher": JointTeacher(case.dprivileged(), case.params()), "kl_weight": 0.7}
-        student = pi_xgb.train(case.params(), case.dtrain(), 3, **told)
-        told["teacher"]._student_seen += np.float32(off)
+        keywords = {"teacher": JointTeacher(case.dprivileged(), case.params()), "kl_weight": 0.7}
+        student = pi_xgb.train(case.params(), case.dtrain(), 3, **keywords)
+        keywords["teacher"]._student_seen += np.float32(off)
         if known:
-            assert pi_xgb.train(case.params(), case.dtrain(), 1, xgb_model=student, **told)
+            assert pi_xgb.train(case.params(), case.dtrain(), 1, xgb_model=student, **keywords)
             continue
         with pytest.raises(ValueError, match="grew with another student"):
-            pi_xgb.train(case.params(), case.dtrain(), 1, xgb_model=student, **told)
+            pi_xgb.train(case.params(), case.dtrain(), 1, xgb_model=student, **keywords)
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_a_teacher_goes_on_with_its_student_from_the_first_rounds_on(rounds):
     case = problem("binary:logistic")
-    told = {"teacher": JointTeacher(case.dprivileged(), case.params()), "kl_weight": 0.7}
-    first = pi_xgb.train(case.params(), case.dtrain(), rounds, **told)
+    keywords = {"teacher": JointTeacher(case.dprivileged(), case.params()), "kl_weight": 0.7}
+    first = pi_xgb.train(case.params(), case.dtrain(), rounds, **keywords)
     other = xgb.train(case.params(max_depth=1, base_score=0.3), case.dtrain(), rounds)
     with pytest.raises(ValueError, match="grew with another student"):
-        pi_xgb.train(case.params(), case.dtrain(), 2, xgb_model=other, **told)
-    pi_xgb.train(case.params(), case.dtrain(), 2, xgb_model=first, **told)
+        pi_xgb.train(case.params(), case.dtrain(), 2, xgb_model=other, **keywords)
+    pi_xgb.train(case.params(), case.dtrain(), 2, xgb_model=first, **keywords)

@@ -190,10 +190,10 @@ def test_an_exposure_multiplies_the_prediction():
     label = np.random.default_rng(1).poisson(rate * exposure).astype(np.float32)
     margin = np.log(exposure).astype(np.float32)
     model = Forest(spec_of("count:poisson")).fit(features(x, base_margin=margin), label, None)
-    one = model.predict(features(x))
-    np.testing.assert_allclose(model.predict(features(x, base_margin=margin)), one * exposure, rtol=1e-5)
+    single = model.predict(features(x))
+    np.testing.assert_allclose(model.predict(features(x, base_margin=margin)), single * exposure, rtol=1e-5)
     blind = fitted("count:poisson", x, label)
-    assert ((one - rate) ** 2).mean() < 0.5 * ((blind - rate) ** 2).mean()
+    assert ((single - rate) ** 2).mean() < 0.5 * ((blind - rate) ** 2).mean()
 
 
 def test_labels_of_one_value_give_this_value():

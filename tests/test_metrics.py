@@ -47,9 +47,9 @@ def gap_by_hand(name, y, d, g, w):
     """A difference between groups: the largest of every pair."""
     sides = [(g == a, g == b) for a, b in itertools.combinations(sorted(set(g)), 2)]
     found = []
-    for one, other in sides:
+    for item, other in sides:
         difference = {
-            rate: abs(rate_by_hand(rate, y[one], d[one], w[one]) - rate_by_hand(rate, y[other], d[other], w[other]))
+            rate: abs(rate_by_hand(rate, y[item], d[item], w[item]) - rate_by_hand(rate, y[other], d[other], w[other]))
             for rate in ("selection_rate", "true_positive_rate", "false_positive_rate")
         }
         odds = difference["true_positive_rate"], difference["false_positive_rate"]
@@ -393,10 +393,10 @@ class TestBadInput:
 
     def test_a_group_may_be_called_the_rest(self):
         y, d, group = [1, 0, 1, 1] * 3, [1, 0, 0, 1] * 3, ["the rest", "the rest", "b", "c"] * 3
-        told = metrics.one_vs_rest(metrics.statistical_parity, y, d, sensitive_features=group)
+        found = metrics.one_vs_rest(metrics.statistical_parity, y, d, sensitive_features=group)
         renamed = ["a" if name == "the rest" else name for name in group]
         other = metrics.one_vs_rest(metrics.statistical_parity, y, d, sensitive_features=renamed)
-        assert told.sort_index().tolist() == pytest.approx(other[["b", "c", "a"]].tolist())
+        assert found.sort_index().tolist() == pytest.approx(other[["b", "c", "a"]].tolist())
 
     @pytest.mark.parametrize("metric", DECISION_METRICS.values(), ids=DECISION_METRICS)
     def test_scores_are_no_decisions(self, metric):

@@ -74,13 +74,13 @@ def exact_height(points, t):
 
 def exact_abroca(y, s, g):
     """The definition in fractions: between corners the difference is a line, given by two of its points."""
-    one, other = (exact_points(y[g == a], s[g == a]) for a in (0, 1))
-    corners = sorted({x for x, _ in one + other})
+    single, other = (exact_points(y[g == a], s[g == a]) for a in (0, 1))
+    corners = sorted({x for x, _ in single + other})
     area = Fraction(0)
     for left, right in pairwise(corners):
         width = right - left
         third, two_thirds = (
-            exact_height(one, left + width * k / 3) - exact_height(other, left + width * k / 3) for k in (1, 2)
+            exact_height(single, left + width * k / 3) - exact_height(other, left + width * k / 3) for k in (1, 2)
         )
         start, end = 2 * third - two_thirds, 2 * two_thirds - third
         if start * end < 0:
@@ -94,7 +94,7 @@ def exact_abroca(y, s, g):
 
 class TestKnownAreas:
     @pytest.mark.parametrize(
-        ("one", "other", "area"),
+        ("single", "other", "area"),
         [
             ("PN", "(PN)", 1 / 2),  # perfect against the diagonal
             ("PN", "NP", 1),  # perfect against perfectly wrong; single points
@@ -109,10 +109,10 @@ class TestKnownAreas:
             ("PPPN", "PN", 0),  # as many rows or not, both are perfect
         ],
     )
-    def test_by_hand(self, one, other, area):
-        assert abroca_of(one, other) == pytest.approx(area, abs=1e-15)
+    def test_by_hand(self, single, other, area):
+        assert abroca_of(single, other) == pytest.approx(area, abs=1e-15)
         # The groups may be named either way round.
-        assert abroca_of(other, one) == abroca_of(one, other)
+        assert abroca_of(other, single) == abroca_of(single, other)
 
     def test_areas_under_curves_may_agree_while_the_curves_do_not(self):
         labels, scores = rows_of("PNNP")

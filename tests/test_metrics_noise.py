@@ -69,9 +69,9 @@ def test_rates_are_those_of_the_metric_and_of_as_many_equal_rows(name, weighted)
     }[name]
     for rows, rates, counted in zip(found.rows, found.rates, among, strict=True):
         for code in range(4):
-            its = counted & (group == code)
-            w = np.ones(its.sum()) if weight is None else weight[its]
-            hit = y[its] if name == "predictive_parity" else p[its] > 0.5
+            own = counted & (group == code)
+            w = np.ones(own.sum()) if weight is None else weight[own]
+            hit = y[own] if name == "predictive_parity" else p[own] > 0.5
             assert rows[code] == round(w.sum() ** 2 / (w**2).sum())
             assert rates[code] == pytest.approx(np.average(hit, weights=w))
     apart = {(a, b): np.abs(found.rates[:, a] - found.rates[:, b]).sum() for a, b in combinations(range(4), 2)}
@@ -131,22 +131,22 @@ def test_one_rate_goes_its_own_way_to_the_gap(alike):
 
 
 @pytest.mark.parametrize(
-    ("rates", "one", "other"),
+    ("rates", "single", "other"),
     [
         ([[0.4, 0.45, 0.5], [0.52, 0.5, 0.46]], 0, 2),
         ([[0.4, 0.45, 0.5], [0.5, 0.48, 0.5]], 0, 2),  # the second is the same at both ends
         ([[0.55, 0.4, 0.57], [0.45, 0.4, 0.425]], 0, 1),  # the third lies beyond the first, in that direction
     ],
 )
-def test_two_rates_go_together_each_as_far_as_its_noise(rates, one, other):
+def test_two_rates_go_together_each_as_far_as_its_noise(rates, single, other):
     rows, rates = np.array([[40, 30, 90], [300, 200, 100]]), np.array(rates)
     found, generator = Rates(rates, rows), Expected()
-    assert found.widest_pair() == (one, other)
+    assert found.widest_pair() == (single, other)
     path = found.plain(2, generator)
     centre = [(r * n).sum() / n.sum() for r, n in zip(rates, rows, strict=True)]
     shape = rates - np.array(centre)[:, None]
     # Where the others are between the two that lie furthest apart:
-    between, middle = shape[:, one] - shape[:, other], (shape[:, one] + shape[:, other]) / 2
+    between, middle = shape[:, single] - shape[:, other], (shape[:, single] + shape[:, other]) / 2
     place = np.clip([between @ (shape[:, k] - middle) / (between @ between) for k in range(3)], -0.5, 0.5)
     variance = [c * (1 - c) / n for c, n in zip(centre, rows, strict=True)]
     signs = np.where(between < 0, -1, 1)
@@ -174,15 +174,15 @@ def test_the_path_leads_five_errors_further(monkeypatch):
 def test_without_a_gap_what_there_is_is_dealt():
     y, p, group, weight = rows_of(1)
     found = rates_of(Decisions(y, p > 0.5, weight, as_groups(group)), "equalized_odds")
-    dealt, asked = np.random.default_rng(0).integers(0, 9, (2, 5, 4)), []
+    dealt, requested = np.random.default_rng(0).integers(0, 9, (2, 5, 4)), []
 
     class Dealer:
         def multivariate_hypergeometric(self, rows, ones, size):
-            asked.append((rows.tolist(), ones, size))
-            return dealt[len(asked) - 1]
+            requested.append((rows.tolist(), ones, size))
+            return dealt[len(requested) - 1]
 
     null = found.null_gaps(5, Dealer())
-    assert asked == [
+    assert requested == [
         (rows.tolist(), round((rows * rates).sum()), 5) for rows, rates in zip(found.rows, found.rates, strict=True)
     ]
     for draw in range(5):
@@ -225,8 +225,8 @@ def curves(seed=0, weighted=False):
 def test_curves_are_those_of_scikit_learn(weighted):
     found, (y, p, group, weight) = curves(weighted=weighted)
     for code in range(4):
-        its = group == code
-        fpr, tpr, _ = roc_curve(y[its], p[its], sample_weight=weight[its], drop_intermediate=False)
+        own = group == code
+        fpr, tpr, _ = roc_curve(y[own], p[own], sample_weight=weight[own], drop_intermediate=False)
         for heights, at in ((found.middles, MIDDLES), (found.edges, EDGES)):
             np.testing.assert_allclose(heights[code], np.interp(np.minimum(at + 1e-9, 1), fpr, tpr), atol=1e-6)
     assert found.value == pytest.approx(metrics.abroca(y, p, sensitive_features=group, sample_weight=weight), abs=0.02)
@@ -238,9 +238,9 @@ def test_cells_count_equal_rows_by_score(weighted):
     cuts = sorted({np.sort(p)[int(np.ceil(k / CELLS * (len(p) - 1)))] for k in range(1, CELLS)})
     cell = np.array([sum(cut > score for cut in cuts) for score in p])
     for label, code in ((label, code) for label in (0, 1) for code in range(4)):
-        its = (y == label) & (group == code)
-        equal = weight[its].sum() / (weight[its] ** 2).sum()
-        counts = [round(weight[its & (cell == k)].sum() * equal) for k in range(CELLS)]
+        own = (y == label) & (group == code)
+        equal = weight[own].sum() / (weight[own] ** 2).sum()
+        counts = [round(weight[own & (cell == k)].sum() * equal) for k in range(CELLS)]
         assert found.cells[label, code].tolist() == counts
     np.testing.assert_array_equal(found.rows, found.cells.sum(axis=2))
     if not weighted:
@@ -255,7 +255,7 @@ def test_groups_of_few_effective_rows_keep_one(steepness):
     assert (cells.max(axis=2) > 0).all()
     # So many equal rows tell as much: fewer, the more one of them weighs.
     effective = [
-        [np.square(weight[its].sum()) / np.square(weight[its]).sum() for its in (~y & (group == k), y & (group == k))]
+        [np.square(weight[own].sum()) / np.square(weight[own]).sum() for own in (~y & (group == k), y & (group == k))]
         for k in range(2)
     ]
     np.testing.assert_allclose(cells.sum(axis=2), np.transpose(effective), atol=3)
@@ -274,9 +274,9 @@ def test_the_gap_of_curves_is_the_largest_of_all():
 def test_so_many_pairs_take_fewer_draws():
     # 2e8 points, of 48 on each of 20 levels for each of k² / 2 pairs.
     for k, most in ((2, 104_166), (40, 260), (100, 100)):
-        of = Curves(np.zeros((k, GRID)), np.zeros((k, GRID + 1)), np.ones((2, k, CELLS), int))
-        assert of.draws(10**9) == most
-        assert of.draws(100) == 100
+        source = Curves(np.zeros((k, GRID)), np.zeros((k, GRID + 1)), np.ones((2, k, CELLS), int))
+        assert source.draws(10**9) == most
+        assert source.draws(100) == 100
 
 
 def test_counts_make_the_curve_through_them():
@@ -320,13 +320,13 @@ def test_samples_are_drawn_from_the_curve():
 
 def along(found, alike):
     """Where each group lies between the two furthest apart, and their difference at the middles and at the edges."""
-    one, other = found.widest_pair()
+    single, other = found.widest_pair()
     if alike:
         return np.array([-0.5, 0.5, -0.5, 0.5]), MIDDLES * (1 - MIDDLES), EDGES * (1 - EDGES)
-    between = found.middles[one] - found.middles[other]
-    middle = (found.middles[one] + found.middles[other]) / 2
+    between = found.middles[single] - found.middles[other]
+    middle = (found.middles[single] + found.middles[other]) / 2
     place = [(curve - middle) @ between / (between @ between) for curve in found.middles]
-    return np.clip(place, -0.5, 0.5), between, found.edges[one] - found.edges[other]
+    return np.clip(place, -0.5, 0.5), between, found.edges[single] - found.edges[other]
 
 
 @pytest.mark.parametrize("alike", [False, True])
@@ -340,8 +340,8 @@ def test_curves_go_their_way_to_the_gap(kind, alike):
     path = getattr(found, kind)(50, np.random.default_rng(7))
     if kind == "plain":
         noise = found._drawn(found.edges, 50, np.random.default_rng(7)) - found.middles
-        one, other = found.widest_pair()
-        spread = np.array([np.std([draw[one, j] - draw[other, j] for draw in noise]) for j in range(GRID)])
+        single, other = found.widest_pair()
+        spread = np.array([np.std([draw[single, j] - draw[other, j] for draw in noise]) for j in range(GRID)])
         shape = (place - np.average(place, weights=positives))[:, None] * np.maximum(spread, 1e-9)
         furthest = found.value + 5 * spread.mean()
     else:
@@ -376,11 +376,11 @@ def test_two_knots_in_one_place_are_one():
 def test_the_interval_leaves_out_0_where_the_test_does(n_larger, n_null, low, monkeypatch):
     # Without noise the limits are the gap itself.
     path = Path(np.array([0.0, 1.0, 2.0]), np.tile([0.0, 1.0, 2.0], (100, 1)))
-    asked = []
+    requested = []
     gap = SimpleNamespace(
         value=1.0,
         widest_pair=lambda: (0, 1),
-        draws=lambda wanted: asked.append(wanted) or wanted,
+        draws=lambda wanted: requested.append(wanted) or wanted,
         null_gaps=lambda n, generator: np.r_[np.full(n_larger, 2.0), np.zeros(n - n_larger)],
         observed=lambda: 1.0,
         crowded=lambda n, generator: path,
@@ -390,21 +390,21 @@ def test_the_interval_leaves_out_0_where_the_test_does(n_larger, n_null, low, mo
     rows = SimpleNamespace(groups=SimpleNamespace(names=pd.Index(["a", "b"])))
     monkeypatch.setattr(_chance, "comparable", lambda rows, name: rows)
     monkeypatch.setattr(_chance, "gap_of", lambda *how: gap)
-    told = Draws(100, n_null, 0.5).statistics(rows, "abroca", None)
-    assert asked == [n_null] * bool(n_null) + [100]
-    assert (told["low"], told["between"]) == (pytest.approx(low, abs=0.5 * (low > 0)), "a – b")
+    found = Draws(100, n_null, 0.5).statistics(rows, "abroca", None)
+    assert requested == [n_null] * bool(n_null) + [100]
+    assert (found["low"], found["between"]) == (pytest.approx(low, abs=0.5 * (low > 0)), "a – b")
     if n_null:
         # One half is not above one half.
-        assert told["p_value"] == (1 + n_larger) / 10
-        assert told["chance"] == pytest.approx(2 * n_larger / 9)
+        assert found["p_value"] == (1 + n_larger) / 10
+        assert found["chance"] == pytest.approx(2 * n_larger / 9)
     else:
-        assert np.isnan(told["p_value"])
+        assert np.isnan(found["p_value"])
 
 
 def test_usually_a_null_of_1999_is_drawn():
     y = np.tile([0, 1], 100)
-    told = metrics.disparity_report(y, y, sensitive_features=y, metrics="statistical_parity", n_boot=10)
-    assert told.loc["statistical_parity", "p_value"] == 1 / 2000
+    reported = metrics.disparity_report(y, y, sensitive_features=y, metrics="statistical_parity", n_boot=10)
+    assert reported.loc["statistical_parity", "p_value"] == 1 / 2000
     with pytest.raises(TypeError, match=r"n_null.*100.5"):
         metrics.disparity_report(y, y, sensitive_features=y, n_null=100.5)
 
@@ -414,7 +414,7 @@ SEEN = "Parity: a – b differ by 0.250"
 
 
 @pytest.mark.parametrize(
-    ("told", "confidence", "word", "words"),
+    ("expected", "confidence", "word", "words"),
     [
         (
             {**GAP, "p_value": 0.25, "p_adjusted": 0.5},
@@ -451,9 +451,9 @@ SEEN = "Parity: a – b differ by 0.250"
         ),
     ],
 )
-def test_a_gap_is_told_in_a_sentence(told, confidence, word, words):
-    assert verdict(pd.Series(told), confidence) == word
-    assert sentence("Parity", pd.Series(told), confidence) == words
+def test_a_gap_is_told_in_a_sentence(expected, confidence, word, words):
+    assert verdict(pd.Series(expected), confidence) == word
+    assert sentence("Parity", pd.Series(expected), confidence) == words
 
 
 def test_a_path_does_not_depend_on_where_each_rate_of_its_shape_lies():

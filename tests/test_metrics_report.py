@@ -114,8 +114,8 @@ class TestGroupReport:
         pairs = [(letter, i % 2) for i, letter in enumerate(g)]
         fields = np.array(pairs, dtype=[("letter", "U1"), ("odd", int)])
         frame = pd.DataFrame(pairs, columns=["letter", "odd"])
-        told = metrics.group_report(y, p, sensitive_features=frame)
-        pd.testing.assert_frame_equal(metrics.group_report(y, p, sensitive_features=fields), told)
+        reported = metrics.group_report(y, p, sensitive_features=frame)
+        pd.testing.assert_frame_equal(metrics.group_report(y, p, sensitive_features=fields), reported)
         for margins in (True, False):
             names = metrics.group_report(y, p, sensitive_features=pd.Series(pairs), margins=margins).index
             assert names.tolist() == [*sorted(set(pairs)), *(["(all)"] if margins else [])]
@@ -125,10 +125,10 @@ class TestGroupReport:
             report = metrics.group_report(
                 [1, 0, 0, 0], [0.9, 0.8, 0.1, 0.2], sensitive_features=list("aabb"), n_boot=20
             )
-        said = " ".join(str(warning.message) for warning in caught)
-        assert "true_positive_rate is undefined (NaN) in group 'b'" in said
-        assert "precision is undefined (NaN) in group 'b'" in said
-        assert "auc is undefined (NaN) in group 'b'" in said
+        message = " ".join(str(warning.message) for warning in caught)
+        assert "true_positive_rate is undefined (NaN) in group 'b'" in message
+        assert "precision is undefined (NaN) in group 'b'" in message
+        assert "auc is undefined (NaN) in group 'b'" in message
         assert {warning.filename for warning in caught} == {__file__}
         # Neither the rate nor its interval is made up.
         for name in ("true_positive_rate", "precision", "auc"):
@@ -204,8 +204,8 @@ class TestIntervals:
             }
             for rate, hit in hits.items():
                 expected = binomtest(int(hit.sum()), len(hit)).proportion_ci(confidence, method="wilson")
-                told = report.loc[name, [f"{rate}_low", f"{rate}_high"]]
-                np.testing.assert_allclose(told.astype(float), expected, atol=1e-12)
+                reported = report.loc[name, [f"{rate}_low", f"{rate}_high"]]
+                np.testing.assert_allclose(reported.astype(float), expected, atol=1e-12)
 
     @few
     @given(st.integers(0, 2**32 - 1), st.integers(0, 40))
@@ -218,8 +218,8 @@ class TestIntervals:
             # Kish, and what the rows themselves show of the error; whichever leaves less.
             error = (weight**2 * (label - share) ** 2).sum() / weight.sum() ** 2
             rows = min(weight.sum() ** 2 / (weight**2).sum(), share * (1 - share) / error)
-            told = report.loc[name, ["base_rate_low", "base_rate_high"]].astype(float)
-            for end in told:
+            reported = report.loc[name, ["base_rate_low", "base_rate_high"]].astype(float)
+            for end in reported:
                 # The ends are the shares under which what was seen lies 1.96 errors away.
                 assert abs(end - share) == pytest.approx(1.959964 * np.sqrt(end * (1 - end) / rows), rel=1e-5)
         # Of weights only their proportions count.
@@ -235,9 +235,9 @@ class TestIntervals:
         w = w if weighted else np.ones(len(y))
         report = metrics.group_report(y, p, sensitive_features=g, sample_weight=w if weighted else None)
         for name in ("a", "b"):
-            of = [(g == name) & (y == label) for label in (1, 0)]
-            wins = np.sign(p[of[0]][:, None] - p[of[1]]) / 2 + 0.5
-            sides = w[of[0]], w[of[1]]
+            source = [(g == name) & (y == label) for label in (1, 0)]
+            wins = np.sign(p[source[0]][:, None] - p[source[1]]) / 2 + 0.5
+            sides = w[source[0]], w[source[1]]
             area = np.average(np.average(wins, axis=1, weights=sides[1]), weights=sides[0])
             assert report.loc[name, "auc"] == pytest.approx(area)
             equal = [side.sum() ** 2 / (side**2).sum() for side in sides]
@@ -349,13 +349,13 @@ class TestDisparityReport:
     def test_choice_of_metrics(self):
         y, p, g, _ = draw(2, 30)
         full = metrics.disparity_report(y, p, sensitive_features=g, n_boot=5)
-        some = metrics.disparity_report(y, p, sensitive_features=g, n_boot=5, metrics=["abroca", "equalized_odds"])
+        subset = metrics.disparity_report(y, p, sensitive_features=g, n_boot=5, metrics=["abroca", "equalized_odds"])
         # Leaving metrics out changes nothing about the others, but for how many were looked at.
         alone = [name for name in full if name != "p_adjusted"]
-        pd.testing.assert_frame_equal(some[alone], full.loc[["abroca", "equalized_odds"], alone])
-        one = metrics.disparity_report(y, p, sensitive_features=g, n_boot=5, metrics="abroca")
-        pd.testing.assert_frame_equal(one[alone], full.loc[["abroca"], alone])
-        assert one.loc["abroca", "p_adjusted"] == one.loc["abroca", "p_value"]
+        pd.testing.assert_frame_equal(subset[alone], full.loc[["abroca", "equalized_odds"], alone])
+        single = metrics.disparity_report(y, p, sensitive_features=g, n_boot=5, metrics="abroca")
+        pd.testing.assert_frame_equal(single[alone], full.loc[["abroca"], alone])
+        assert single.loc["abroca", "p_adjusted"] == single.loc["abroca", "p_value"]
         with pytest.raises(ValueError, match=r"metrics.*'statistical_parity'"):
             metrics.disparity_report(y, p, sensitive_features=g, metrics=["auc"])
 

@@ -223,12 +223,12 @@ def test_cuts_are_drawn_by_the_users_weights_in_both_engines(tree_method, how, w
     params = params_of(tree_method=tree_method, max_bin=8)
     if how in ("positives", "both"):
         params["scale_pos_weight"] = 4.0
-    told = {"teacher": q} if how != "jpib" else {"privileged": xgb.DMatrix(z, y), "method": "jpib"}
+    keywords = {"teacher": q} if how != "jpib" else {"privileged": xgb.DMatrix(z, y), "method": "jpib"}
     if how != "positives":
-        told |= {"labelled": rng.random(300) < 0.5, "teacher_weight": rng.choice([0.25, 1.0, 4.0], 300)}
+        keywords |= {"labelled": rng.random(300) < 0.5, "teacher_weight": rng.choice([0.25, 1.0, 4.0], 300)}
     models = [
         pi_xgb.train(
-            params, xgb.DMatrix(x, y, weight=weight if weighted else None), 4, kl_weight=1.5, engine=engine, **told
+            params, xgb.DMatrix(x, y, weight=weight if weighted else None), 4, kl_weight=1.5, engine=engine, **keywords
         )
         for engine in ("callback", "native")
     ]

@@ -530,12 +530,12 @@ def test_regressor_trains_what_train_trains(weighted):
 
 def test_a_message_about_the_objective_can_be_followed_from_an_estimator():
     case = problem("binary:logistic")
-    told = {"n_estimators": 2, "objective": KLObjective(case.q, objective="binary:logistic").sklearn}
+    keywords = {"n_estimators": 2, "objective": KLObjective(case.q, objective="binary:logistic").sklearn}
     with pytest.raises(
         ValueError, match=r"XGBRegressor trains reg:squarederror and XGBClassifier its.*to PrivilegedXGBRegressor"
     ):
-        xgb.XGBRegressor(**told).fit(case.x, case.y)
-    xgb.XGBClassifier(**told).fit(case.x, case.y.astype(int))
+        xgb.XGBRegressor(**keywords).fit(case.x, case.y)
+    xgb.XGBClassifier(**keywords).fit(case.x, case.y.astype(int))
 
 
 def test_an_estimator_cannot_bring_an_attached_teacher():
@@ -675,9 +675,9 @@ def test_attached_q_of_another_number_of_classes_is_an_error(attached, used):
 
 def test_what_is_said_of_rows_goes_with_a_teacher():
     case = problem("binary:logistic")
-    for told in ({"labelled": case.y > 0}, {"teacher_weight": case.weight}):
+    for keywords in ({"labelled": case.y > 0}, {"teacher_weight": case.weight}):
         with pytest.raises(ValueError, match=r"labelled.*teacher_weight.*teacher"):
-            KLObjective(**told)
+            KLObjective(**keywords)
 
 
 def test_a_named_objective_has_q_checked_at_once():

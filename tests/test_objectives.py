@@ -202,10 +202,10 @@ def test_a_learned_teacher_is_xgboost_and_guides_as_its_q_does(case):
     assert teacher.values.shape == rows.q.shape
     known = np.flatnonzero(rows.labelled)
     if not LOSSES[rows.params["objective"]].multiclass and not case.startswith("binary:logitraw"):
-        told = [booster.predict(xgb.DMatrix(rows.z)) for booster in teacher.boosters]
+        found = [booster.predict(xgb.DMatrix(rows.z)) for booster in teacher.boosters]
         # An unlabelled row hears the mean of what the boosters show, a labelled one the booster that did not see it.
-        np.testing.assert_allclose(teacher.values[~rows.labelled], np.mean(told, axis=0)[~rows.labelled], rtol=1e-5)
-        distance = np.abs(np.stack(told)[:, known] - teacher.values[known])
+        np.testing.assert_allclose(teacher.values[~rows.labelled], np.mean(found, axis=0)[~rows.labelled], rtol=1e-5)
+        distance = np.abs(np.stack(found)[:, known] - teacher.values[known])
         assert (distance.reshape(3, len(known), -1).max(axis=2).min(axis=0) < 1e-5).all()
     guided = {"labelled": rows.labelled, "kl_weight": KL_WEIGHT}
     brought = pi_xgb.train(rows.params, rows.dtrain(), 4, teacher=teacher.values, **guided)
@@ -239,22 +239,22 @@ def jpib(rows: Rows, a: float) -> np.ndarray:
         margin = boosters[which].predict((dtrain, dpriv)[which], output_margin=True, training=True)
         return loss.mean(margin)
 
-    def parts(own: np.ndarray, told: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def parts(own: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if objective == "count:poisson":
-            return own - told, own * np.exp(0.7)
+            return own - expected, own * np.exp(0.7)
         if objective == "reg:gamma":
-            return 1 - told / own, told / own
+            return 1 - expected / own, expected / own
         if objective == "reg:tweedie":
-            return own**0.5 - told * own**-0.5, 0.5 * own**0.5 + 0.5 * told * own**-0.5
-        return own - told, np.ones_like(own) if objective == "reg:squarederror" else own * (1 - own)
+            return own**0.5 - expected * own**-0.5, 0.5 * own**0.5 + 0.5 * expected * own**-0.5
+        return own - expected, np.ones_like(own) if objective == "reg:squarederror" else own * (1 - own)
 
     for i in range(ROUNDS):
         for which in (0, 1):
             if which == 0:
                 other = mean(1)
-            own, told = mean(which), other if which == 0 else mean(0)
-            of_label, of_other = parts(own, np.where(m, rows.y, 1)), parts(own, told)
-            grad, hess = (w * (m * one + a * two) for one, two in zip(of_label, of_other, strict=True))
+            own, expected = mean(which), other if which == 0 else mean(0)
+            of_label, of_other = parts(own, np.where(m, rows.y, 1)), parts(own, expected)
+            grad, hess = (w * (m * item + a * two) for item, two in zip(of_label, of_other, strict=True))
             boosters[which].boost((dtrain, dpriv)[which], i, grad=grad, hess=hess)
     return rows.margins(boosters[0])
 
@@ -315,11 +315,11 @@ def test_a_teacher_that_sees_all_knows_the_exposure_too():
 )
 def test_labels_and_q_lie_where_the_objective_wants_them(objective, label, q, match):
     rows = Rows(objective)
-    y, told = rows.y.copy(), rows.q.copy()
-    y[7], told[9] = label, q
+    y, found = rows.y.copy(), rows.q.copy()
+    y[7], found[9] = label, q
     for engine in rows.engines():
         with pytest.raises(ValueError, match=match):
-            pi_xgb.train(rows.params, xgb.DMatrix(rows.x, y), 2, teacher=told, engine=engine)
+            pi_xgb.train(rows.params, xgb.DMatrix(rows.x, y), 2, teacher=found, engine=engine)
 
 
 def test_the_error_lists_the_objectives_by_kind():
@@ -377,10 +377,10 @@ def test_q_and_masks_travel_with_a_matrix(objective):
     rows = Rows(objective)
     rows.q = np.abs(rows.q)
     attached = pi_xgb.attach_teacher(rows.dtrain(), rows.q, labelled=rows.labelled)
-    some = np.arange(10, 150)
-    booster = xgb.train(rows.params, attached.slice(some), 4, obj=pi_xgb.KLObjective(kl_weight=KL_WEIGHT))
-    guided = {"teacher": rows.q[some], "labelled": rows.labelled[some], "kl_weight": KL_WEIGHT}
-    expected = pi_xgb.train(rows.params, rows.dtrain(some), 4, **guided)
+    subset = np.arange(10, 150)
+    booster = xgb.train(rows.params, attached.slice(subset), 4, obj=pi_xgb.KLObjective(kl_weight=KL_WEIGHT))
+    guided = {"teacher": rows.q[subset], "labelled": rows.labelled[subset], "kl_weight": KL_WEIGHT}
+    expected = pi_xgb.train(rows.params, rows.dtrain(subset), 4, **guided)
     np.testing.assert_allclose(rows.margins(booster), rows.margins(expected), atol=1e-4)
 
 

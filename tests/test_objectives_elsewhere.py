@@ -40,9 +40,9 @@ def test_every_objective_has_a_metric_by_which_models_are_compared(objective):
     params = score.applied_to({"objective": objective, "tweedie_variance_power": 1.3})
     params = {key: value for key, value in params.items() if key[:3] != "twe" or objective == "reg:tweedie"}
     xgb.train(params, dtrain, 2, evals=[(dtrain, "rows")], evals_result=log, verbose_eval=False)
-    (told,) = log["rows"]
+    (found,) = log["rows"]
     # XGBoost knows it by that name; and but for margins, whose log loss means nothing, takes it by itself.
-    assert told == score.name
+    assert found == score.name
     del params["eval_metric"]
     xgb.train(params, dtrain, 2, evals=[(dtrain, "rows")], evals_result=log, verbose_eval=False)
     assert list(log["rows"]) == [score.name] or objective == "binary:logitraw"
@@ -54,8 +54,8 @@ def test_the_regressor_trains_what_train_trains(objective):
     y = labels_for(objective, claims)
     from pi_xgb.sklearn import PrivilegedXGBRegressor
 
-    its = {"n_estimators": 4, "max_depth": 2, "n_jobs": 1, "objective": objective}
-    model = PrivilegedXGBRegressor(**its, kl_weight=2.0, crossfit=3).fit(x, y, privileged=z, base_margin=exposure)
+    settings = {"n_estimators": 4, "max_depth": 2, "n_jobs": 1, "objective": objective}
+    model = PrivilegedXGBRegressor(**settings, kl_weight=2.0, crossfit=3).fit(x, y, privileged=z, base_margin=exposure)
     knows = exposure if LOSSES[objective].has_exposure else None
     params = {"objective": objective, "max_depth": 2, "nthread": 1}
     expected = pi_xgb.train(
@@ -68,8 +68,8 @@ def test_the_regressor_trains_what_train_trains(objective):
     )
     # The teacher knows of an exposure what the student knows; any other base_margin is the student's own.
     assert model.get_booster().get_dump(with_stats=True) == expected.get_dump(with_stats=True)
-    some = y.where(np.arange(len(y)) % 3 > 0)
-    taught = PrivilegedXGBRegressor(**its, kl_weight=2.0, crossfit=3).fit(x, some, privileged=z)
+    subset = y.where(np.arange(len(y)) % 3 > 0)
+    taught = PrivilegedXGBRegressor(**settings, kl_weight=2.0, crossfit=3).fit(x, subset, privileged=z)
     assert np.isfinite(taught.predict(x)).all()
 
 
@@ -94,14 +94,14 @@ def test_the_regressor_takes_several_targets(strategy):
 
     x, z, claims, _ = data()
     y = np.column_stack([claims, x["x1"] - z["z0"]])
-    its = {"n_estimators": 4, "max_depth": 2, "n_jobs": 1, "multi_strategy": strategy}
+    settings = {"n_estimators": 4, "max_depth": 2, "n_jobs": 1, "multi_strategy": strategy}
     for sees in ("privileged", "all"):
-        model = PrivilegedXGBRegressor(**its, kl_weight=2.0, crossfit=3, teacher_sees=sees).fit(x, y, privileged=z)
+        model = PrivilegedXGBRegressor(**settings, kl_weight=2.0, crossfit=3, teacher_sees=sees).fit(x, y, privileged=z)
         assert model.predict(x).shape == y.shape
-        plain = xgb.XGBRegressor(**its).fit(x, y)
+        plain = xgb.XGBRegressor(**settings).fit(x, y)
         assert np.abs(model.predict(x) - plain.predict(x)).max() > 1e-3
     with pytest.raises(ValueError, match=r"labels.*46.*240 rows"):
-        PrivilegedXGBRegressor(**its).fit(x, np.where(y > 3, np.nan, y), privileged=z)
+        PrivilegedXGBRegressor(**settings).fit(x, np.where(y > 3, np.nan, y), privileged=z)
 
 
 def test_an_estimator_teaches_counts():
@@ -133,10 +133,10 @@ def test_the_command_line_trains_and_judges_counts(tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     x, z, claims, _ = data()
     x.join(z).assign(claims=claims).to_csv("claims.csv", index=False)
-    told = ["--privileged", "z0", "--label", "claims", "--rounds", "5", "--params", "nthread=1"]
+    found = ["--privileged", "z0", "--label", "claims", "--rounds", "5", "--params", "nthread=1"]
     for objective, metric in (("count:poisson", "poisson-nloglik"), ("reg:tweedie", "tweedie-nloglik@1.2")):
         more = ["tweedie_variance_power=1.2"] if objective == "reg:tweedie" else []
-        works("train", "claims.csv", *told, *more, "--objective", objective, "--out", f"{objective[4:7]}.ubj")
+        works("train", "claims.csv", *found, *more, "--objective", objective, "--out", f"{objective[4:7]}.ubj")
         capsys.readouterr()
         works("evaluate", "claims.csv", "--model", f"{objective[4:7]}.ubj", "--label", "claims", "--format", "csv")
         table = pd.read_csv(pd.io.common.StringIO(capsys.readouterr().out), index_col=0)
@@ -153,8 +153,8 @@ def test_the_command_line_has_one_label(tmp_path, monkeypatch, capsys, command):
     x, z, claims, _ = data()
     x.join(z).assign(claims=claims).to_csv("claims.csv", index=False)
     out = ["--out", "model.ubj"] if command == "train" else []
-    told = ["--label", "claims,x1", "--privileged", "z0", *out]
-    refused(capsys, "'claims,x1'.*--label", command, "claims.csv", *told)
+    found = ["--label", "claims,x1", "--privileged", "z0", *out]
+    refused(capsys, "'claims,x1'.*--label", command, "claims.csv", *found)
     assert not (tmp_path / "model.ubj").exists()
 
 
@@ -162,8 +162,8 @@ def test_the_command_line_trains_medians(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     x, z, claims, _ = data()
     x.join(z).assign(claims=claims).to_csv("claims.csv", index=False)
-    told = ["--label", "claims", "--privileged", "z0", "--rounds", "3", "--params", "nthread=1"]
-    works("train", "claims.csv", *told, "--objective", "reg:absoluteerror", "--out", "median.ubj")
+    found = ["--label", "claims", "--privileged", "z0", "--rounds", "3", "--params", "nthread=1"]
+    works("train", "claims.csv", *found, "--objective", "reg:absoluteerror", "--out", "median.ubj")
     assert xgb.Booster(model_file="median.ubj").attr("pi_xgb_engine") == "copies"
 
 
@@ -201,13 +201,13 @@ def test_the_regressor_of_a_cluster_trains_counts_with_their_exposure():
     from pi_xgb.dask import DaskPrivilegedXGBRegressor
 
     x, z, claims, exposure = data()
-    its = {"n_estimators": 3, "max_depth": 2, "objective": "count:poisson", "kl_weight": 2.0}
+    settings = {"n_estimators": 3, "max_depth": 2, "objective": "count:poisson", "kl_weight": 2.0}
     spread = [
         dask_array.from_array(np.asarray(v, np.float32), chunks=(120, *v.shape[1:])) for v in (x, z, claims, exposure)
     ]
     cluster = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.Client(**cluster) as client:
-        model = DaskPrivilegedXGBRegressor(**its)
+        model = DaskPrivilegedXGBRegressor(**settings)
         model.client = client
         model.fit(spread[0], spread[2], privileged=spread[1], base_margin=spread[3])
     params = {"objective": "count:poisson", "max_depth": 2, "nthread": 1}

@@ -41,8 +41,8 @@ def test_what_tests_need_covers_the_extras_that_they_test(extra):
 
 
 def test_ci_resolves_every_extra():
-    (told,) = re.findall(r'"\$wheel\[(\w+,[\w,]+)\]"', (ROOT / ".ci" / "run").read_text())
-    assert set(told.split(",")) == PROJECT["optional-dependencies"].keys()
+    (output,) = re.findall(r'"\$wheel\[(\w+,[\w,]+)\]"', (ROOT / ".ci" / "run").read_text())
+    assert set(output.split(",")) == PROJECT["optional-dependencies"].keys()
 
 
 def test_errors_name_extras_that_exist():

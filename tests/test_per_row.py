@@ -160,9 +160,9 @@ def test_what_is_no_number_is_a_type_error(container, kind):
     if container == "read only":
         pytest.skip("buffers hold numbers")
     values = {"text": ["1", "b", "c"], "dates": DAYS[:3]}[kind]
-    for asked in ("numbers", "truth values"):
-        with pytest.raises(TypeError, match=rf"^w must be {asked}.* got .* in row 0: encode text"):
-            per_row("w", CONTAINERS[container](values), 3, asked)
+    for requested in ("numbers", "truth values"):
+        with pytest.raises(TypeError, match=rf"^w must be {requested}.* got .* in row 0: encode text"):
+            per_row("w", CONTAINERS[container](values), 3, requested)
 
 
 @pytest.mark.parametrize(

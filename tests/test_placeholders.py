@@ -79,16 +79,16 @@ def own_metric(prediction: np.ndarray, matrix: xgb.DMatrix) -> tuple[str, float]
 
 def what_comes_back(rows: Rows, label: np.ndarray) -> Iterator[Any]:
     """Yield histories, teachers and the model as bytes."""
-    dtrain, told, log = rows.matrix(rows.x, label), rows.told(label), {}
-    table = pi_xgb.cv(rows.params, dtrain, ROUNDS, custom_metric=own_metric, seed=1, **told)
+    dtrain, keywords, log = rows.matrix(rows.x, label), rows.told(label), {}
+    table = pi_xgb.cv(rows.params, dtrain, ROUNDS, custom_metric=own_metric, seed=1, **keywords)
     yield [*table.columns], table.to_numpy().tobytes()
     if rows.case["how"] in ("boosted", "crossfit"):
-        guided = {"labelled": rows.labelled, "crossfit": told.get("crossfit", 0)}
-        yield pi_xgb.fit_teacher(rows.params, told["privileged"], ROUNDS, **guided).values.tobytes()
+        guided = {"labelled": rows.labelled, "crossfit": keywords.get("crossfit", 0)}
+        yield pi_xgb.fit_teacher(rows.params, keywords["privileged"], ROUNDS, **guided).values.tobytes()
     watched = {"evals": [(rows.matrix(rows.x, label, np.flatnonzero(rows.labelled)), "known")], "evals_result": log}
     watched |= {"verbose_eval": False, "custom_metric": own_metric, "engine": rows.case["engine"]}
     try:
-        yield bytes(pi_xgb.train(rows.params, dtrain, ROUNDS, **watched, **told).save_raw())
+        yield bytes(pi_xgb.train(rows.params, dtrain, ROUNDS, **watched, **keywords).save_raw())
     except ValueError as error:
         if "not be exact" not in str(error):
             raise
@@ -102,8 +102,8 @@ def what_comes_back(rows: Rows, label: np.ndarray) -> Iterator[Any]:
 def test_nothing_depends_on_a_label_that_is_not_known(case):
     rows = Rows(case)
     other = np.where(rows.labelled, rows.y, rows.labels())
-    for one, another in zip(what_comes_back(rows, rows.y), what_comes_back(rows, other), strict=True):
-        assert one == another
+    for item, another in zip(what_comes_back(rows, rows.y), what_comes_back(rows, other), strict=True):
+        assert item == another
 
 
 @pytest.mark.slow
@@ -117,11 +117,11 @@ def test_every_fold_is_a_training_of_its_own_rows(case):
     logs = []
     for rest, out in folds:
         # With a teacher the rows without a label take part; without one XGBoost never meets them.
-        its, log = np.concatenate([rest, np.flatnonzero(~known)]), {}
+        own, log = np.concatenate([rest, np.flatnonzero(~known)]), {}
         evals = [(rows.matrix(rows.x, rows.y, part), name) for part, name in ((rest, "train"), (out, "test"))]
         watched = {"evals": evals, "evals_result": log, "verbose_eval": False}
         if case["kl_weight"]:
-            pi_xgb.train(rows.params, rows.matrix(rows.x, rows.y, its), ROUNDS, **watched, **rows.told(rows.y, its))
+            pi_xgb.train(rows.params, rows.matrix(rows.x, rows.y, own), ROUNDS, **watched, **rows.told(rows.y, own))
         else:
             xgb.train(rows.params, rows.matrix(rows.x, rows.y, rest), ROUNDS, **watched)
         logs.append([next(iter(log[name].values())) for name in ("train", "test")])

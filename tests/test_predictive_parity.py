@@ -137,8 +137,8 @@ def test_training_closes_the_gap(soft):
             dtrain
         )
         decided = p if soft else p > 0.5
-        one, other = (precision(decided[group == k], y[group == k], np.ones((group == k).sum())) for k in (0, 1))
-        return abs(one - other)
+        single, other = (precision(decided[group == k], y[group == k], np.ones((group == k).sum())) for k in (0, 1))
+        return abs(single - other)
 
     assert gap(30.0) < 0.6 * gap(0.0)
 

@@ -242,13 +242,13 @@ def test_a_row_without_a_label_is_in_no_table_and_has_the_whole_epsilon(data):
     other = data._replace(z=data.z.copy(), y=data.y.copy())
     other.z.iloc[200:] = 0.0
     other.y.iloc[200:] = 7  # is never looked at
-    one, two = (fitted(rows, seed=0, labelled=labelled) for rows in (data, other))
-    assert np.array_equal(one.values[:200], two.values[:200])
-    assert one.noise_variance[0] > one.noise_variance[399]
-    width = one.values[200:].max() - one.values[200:].min()  # of randomized response of epsilon 1
+    single, two = (fitted(rows, seed=0, labelled=labelled) for rows in (data, other))
+    assert np.array_equal(single.values[:200], two.values[:200])
+    assert single.noise_variance[0] > single.noise_variance[399]
+    width = single.values[200:].max() - single.values[200:].min()  # of randomized response of epsilon 1
     half = fitted(data, seed=0, labelled=labelled, epsilon=2.0)
     assert half.noise_variance[0] / (half.values[:200].max() - half.values[:200].min()) ** 2 == pytest.approx(
-        one.noise_variance[399] / width**2, rel=1e-6
+        single.noise_variance[399] / width**2, rel=1e-6
     )
 
 
@@ -363,16 +363,16 @@ def test_what_is_released_written_out(spoken):
 
 
 def test_the_noise_of_counts_is_added_and_counts_below_0_are_none(monkeypatch):
-    asked = []
+    requested = []
 
     def laplace(counts, *options):
-        asked.append(options)
+        requested.append(options)
         return counts + np.array([3, 0, -9, 0, 0, -1])
 
     table = histogram.Histogram(Domain({0: ["a", "b", "c"]}), 2)
     noise = types.SimpleNamespace(laplace=laplace)
     table.fit(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 1, 0, 1]), Spent(2.0, 0.0), noise)
-    assert asked == [(2, 2.0)]
+    assert requested == [(2, 2.0)]
     assert table.counts.tolist() == [[4, 1], [-8, 1], [0, -1]]
     prior = 1 + 2 * math.sqrt(2) * 2 / 2
     expected = [(1 + prior / 2) / (5 + prior), (1 + prior / 2) / (1 + prior), 1 / 2]
@@ -1053,9 +1053,9 @@ def test_what_is_no_model_of_probabilities_is_refused(data):
 def test_a_seed_claims_no_privacy(data):
     assert "unsafe_seed=5: not private" in repr(fitted(data, seed=5))
     assert "unsafe_seed" not in repr(fitted(data))
-    one, two = (fitted(data, seed=5) for _ in range(2))
-    assert np.array_equal(one.values, two.values)
-    assert one.spent is None
+    single, two = (fitted(data, seed=5) for _ in range(2))
+    assert np.array_equal(single.values, two.values)
+    assert single.spent is None
     assert PrivateTeacher(EPSILON, DELTA, teacher=Own(random_state=0), unsafe_seed=0).fit(data.z, data.y).spent is None
 
 
@@ -1069,8 +1069,8 @@ class Machine:
     intercept_ = np.array([0.3])
     term_scores_ = [np.array([-1.0, 2.0]), np.array([0.0, 0.5, -0.25])]  # noqa: RUF012
 
-    def __init__(self, **told):
-        self.told = told
+    def __init__(self, **keywords):
+        self.told = keywords
 
     def fit(self, values, label):
         self.seen = values, label
@@ -1084,8 +1084,8 @@ def test_noise_is_counted_for_a_row_that_changes():
     expected = math.sqrt(2) * math.hypot(math.sqrt(3) / 2, math.sqrt(300 * 3) * 0.01 / 0.5)
     assert dp_ebm_module.mu_of_noise(noise, 3) == pytest.approx(expected)
     for budget in (Spent(0.3, 1e-6), Spent(5.0, 1e-5)):
-        told = dp_ebm_module.epsilon_for_interpret(budget)
-        parts = [dp_ebm_module.mu_of_promise(share * told, budget.delta / 2) for share in (0.1, 0.9)]
+        found = dp_ebm_module.epsilon_for_interpret(budget)
+        parts = [dp_ebm_module.mu_of_promise(share * found, budget.delta / 2) for share in (0.1, 0.9)]
         delta = dp_ebm_module.delta_of(budget.epsilon, math.sqrt(2) * math.hypot(*parts))
         assert delta == pytest.approx(0.9 * budget.delta)
 
@@ -1135,8 +1135,8 @@ def test_the_noise_of_dp_ebm_keeps_the_budget_for_a_row_that_changes(dp_ebm, dat
     assert 0.85 * budget.delta < delta <= budget.delta  # kept, and not much more noise than that takes
     assert dp_ebm.epsilon_for_interpret(budget) < budget.epsilon
     low, high = model.range
-    said = model.predict(domain.read(data.z))
-    assert low - 1e-12 <= said.min() < said.max() <= high + 1e-12
+    result = model.predict(domain.read(data.z))
+    assert low - 1e-12 <= result.min() < result.max() <= high + 1e-12
 
 
 def test_a_changed_row_moves_the_sums_of_a_boosting_step_by_the_root_of_two(dp_ebm):
@@ -1181,9 +1181,9 @@ def test_dp_ebm_teaches(dp_ebm, data, dtrain):
 )
 def test_the_rounding_of_interpret_does_not_break_the_budget(dp_ebm, budget):
     noise = pytest.importorskip("interpret.utils._privacy").calc_gdp_noise_multi
-    told = dp_ebm.epsilon_for_interpret(budget)
-    binning = noise(2, 0.1 * told, budget.delta / 2)
-    boosting = noise(600, told - 0.1 * told, budget.delta / 2) * 0.01
+    found = dp_ebm.epsilon_for_interpret(budget)
+    binning = noise(2, 0.1 * found, budget.delta / 2)
+    boosting = noise(600, found - 0.1 * found, budget.delta / 2) * 0.01
     model = types.SimpleNamespace(noise_scale_binning_=binning, noise_scale_boosting_=boosting)
     assert 0.7 * budget.delta < dp_ebm.delta_of(budget.epsilon, dp_ebm.mu_of_noise(model, 2)) <= budget.delta
 
@@ -1473,7 +1473,7 @@ def test_an_event_is_chosen_in_the_first_half_and_counted_in_the_second():
             for part in (slice(30), slice(30, None))
             for own in (sides, ~sides)
         ]
-        first, second = (from_rates(*one, *two, 0.01, 0.1) for one, two in (counts[:2], counts[2:]))
+        first, second = (from_rates(*item, *two, 0.01, 0.1) for item, two in (counts[:2], counts[2:]))
         bounds.setdefault(round(first, 12), []).append(second)
     assert found.epsilon in [pytest.approx(bound) for bound in bounds[max(bounds)]]
     assert found.epsilon > 0.1
@@ -1593,8 +1593,8 @@ def test_looks_are_told_apart_by_what_differs_clearly():
     heads = [[1.1, 0.75, 0.15], [0.9, 0.45, -0.15]]
     tails = [[0.1, 0.15, 1.05], [-0.1, -0.15, 0.75]]
     coins = np.array([True, True, False, False])
-    judged = np.array([[0.5, 9.0, 0.45], [0.6, -9.0, 0.45], [0.5, 0.0, 0.55]])
-    found = _scores(np.array(heads + tails), coins, judged)
+    scored = np.array([[0.5, 9.0, 0.45], [0.6, -9.0, 0.45], [0.5, 0.0, 0.55]])
+    found = _scores(np.array(heads + tails), coins, scored)
     np.testing.assert_allclose(found, [0, 0.1 / 0.1, -0.1 * 0.6 / 0.15], atol=1e-12)
     # What never varies is taken for a billionth of the largest difference, and is clearer than all else.
     found = _scores(np.array([[1.1, 4.0], [0.9, 4.0], [0.1, 2.0], [-0.1, 2.0]]), coins, np.array([[0.7, 3.5]]))
@@ -1603,9 +1603,9 @@ def test_looks_are_told_apart_by_what_differs_clearly():
     found = _scores(np.array([[1.5, 2.0], [0.5, 0.0], [0.5, 1.0], [-0.5, -1.0]]), coins, np.array([[0.5, 2.5]]))
     assert found.tolist() == [2.0 * 0.5]
     # One side alone, or no difference, say nothing.
-    assert _scores(np.ones((2, 1)), coins[:2], judged).tolist() == [1, 1, 1]
-    assert _scores(np.ones((2, 1)), coins[2:], judged).tolist() == [-1, -1, -1]
-    assert _scores(np.ones((4, 1)), coins, judged).tolist() == [0, 0, 0]
+    assert _scores(np.ones((2, 1)), coins[:2], scored).tolist() == [1, 1, 1]
+    assert _scores(np.ones((2, 1)), coins[2:], scored).tolist() == [-1, -1, -1]
+    assert _scores(np.ones((4, 1)), coins, scored).tolist() == [0, 0, 0]
 
 
 def test_an_audit_needs_numbers():
@@ -1620,8 +1620,8 @@ def test_an_audit_needs_numbers():
 def test_an_audit_hands_out_tables_of_the_users_kind():
     z, other, _ = small()
     kinds = set()
-    for one, two in ((z, other), (pd.DataFrame(z), pd.DataFrame(other))):
-        audit(lambda table: kinds.add(type(table)), one, two, lambda model: 0.0, runs=20)
+    for item, two in ((z, other), (pd.DataFrame(z), pd.DataFrame(other))):
+        audit(lambda table: kinds.add(type(table)), item, two, lambda model: 0.0, runs=20)
     assert kinds == {np.ndarray, pd.DataFrame}
 
 
@@ -1727,8 +1727,8 @@ def test_settings_of_a_model_that_change_later_are_checked_again(data, change, m
 
 def test_what_a_model_says_becomes_probabilities():
     model = Own()
-    told = {0: [0.7, 0.3], 1: [np.nan, np.nan], 2: [3.0, -2.0], 3: [-1.0, 2.0]}
-    model.predict_proba = lambda z: [told[number] for number in z[:, 0]]
+    found = {0: [0.7, 0.3], 1: [np.nan, np.nan], 2: [3.0, -2.0], 3: [-1.0, 2.0]}
+    model.predict_proba = lambda z: [found[number] for number in z[:, 0]]
     own = OwnModel(model, seeded=False)
     assert own.predict(np.arange(4)[:, None]).tolist() == [0.3, 0.5, 0.0, 1.0]
     assert own.predict(np.arange(2)[:, None]).tolist() == [0.3, 0.5]
@@ -1777,7 +1777,7 @@ def test_messages_do_not_tell_values():
     ):
         with pytest.raises((ValueError, TypeError), match="the column 'c' of z") as error:
             PrivateTeacher(EPSILON, DELTA, bounds={"c": bounds}).fit(pd.DataFrame({"c": column}), y)
-        assert not any(told in str(error.value) for told in ("HIV", "secret", "1 missing"))
+        assert not any(found in str(error.value) for found in ("HIV", "secret", "1 missing"))
 
 
 def test_another_objective_takes_the_budget_away(data, dtrain):

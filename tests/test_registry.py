@@ -114,8 +114,8 @@ def test_classes_are_whole_numbers_below_their_number():
 
 def test_names_of_one_loss_have_one_gradient():
     logistic, raw, other = (LOSSES[name] for name in ("binary:logistic", "binary:logitraw", "reg:squarederror"))
-    for one, two in ((logistic, raw), (raw, logistic), (logistic, logistic)):
-        assert one.has_gradient_of(two)
+    for item, two in ((logistic, raw), (raw, logistic), (logistic, logistic)):
+        assert item.has_gradient_of(two)
     assert not logistic.has_gradient_of(other)
     assert not other.has_gradient_of(raw)
 
@@ -175,7 +175,7 @@ def test_bounds_of_times():
 
 
 def test_an_objective_that_is_not_there_has_a_neighbour_or_a_reason():
-    for name, told in (
+    for name, found in (
         ("binary:logistics", "(did you mean 'binary:logistic'?)"),
         ("survival:cox", ", which is no sum over rows"),
         ("count:gamma", "got 'count:gamma'. Change"),
@@ -183,7 +183,7 @@ def test_an_objective_that_is_not_there_has_a_neighbour_or_a_reason():
     ):
         with pytest.raises(ValueError, match=r"teacher.*objectives") as error:
             loss_named(name)
-        assert told in str(error.value)
+        assert found in str(error.value)
     assert loss_named("reg:gamma") is LOSSES["reg:gamma"]
 
 

@@ -278,10 +278,10 @@ def test_groups_are_those_of_group_report(full, data):
         assert list(rows) == list(expected.index)
         for group, cells in rows.items():
             row = expected.loc[group]
-            told = [row[column] for column in ("rows", "weight", "positives", "selected")]
-            told += [row[column + end] for column in _report_page_rates() for end in ENDS]
+            found = [row[column] for column in ("rows", "weight", "positives", "selected")]
+            found += [row[column + end] for column in _report_page_rates() for end in ENDS]
             # To the last digit: value, low and high.
-            assert [value for cell in cells for value in cell["values"]] == told
+            assert [value for cell in cells for value in cell["values"]] == found
 
 
 def _report_page_rates():
@@ -315,8 +315,8 @@ def test_importances_are_those_of_fair_importance(full, data):
         longest = expected[["fair_importance", "gain"]].abs().max(axis=1)
         assert list(longest[list(rows)]) == sorted(longest, reverse=True)
         for feature, cells in rows.items():
-            told = expected.loc[feature, ["fair_importance", "gain", "total_gain"]].tolist()
-            assert [cells[i]["values"][0] for i in (0, 2, 3)] == told
+            found = expected.loc[feature, ["fair_importance", "gain", "total_gain"]].tolist()
+            assert [cells[i]["values"][0] for i in (0, 2, 3)] == found
             # Beside it the gap of contributions, and a word where either leaves its sign open.
             gap = drivers.loc[feature]
             assert cells[1]["values"] == [gap["shap_gap"], gap["shap_gap_low"], gap["shap_gap_high"]]
@@ -380,10 +380,10 @@ def test_intervals_of_differences_are_those_of_a_loop(data):
     ]
     from pi_xgb._report.models import read_model, read_rows
 
-    judged = read_rows(data["x"], data["y"], data["sex"], None)
+    scored = read_rows(data["x"], data["y"], data["sex"], None)
     models = [read_model(n, m, data["x"], y.size, 0.5) for n, m in data["models"].items()]
     how = numbers.Resampling(25, 0.8, 3)
-    found = numbers.compute(models, judged, how, "dp").differences.loc["guided"]
+    found = numbers.compute(models, scored, how, "dp").differences.loc["guided"]
     # Percentiles over resamples, each of which both models see.
     for name, values in zip(("log_loss", "auc", "statistical_parity"), np.transpose(loops), strict=True):
         np.testing.assert_allclose(
@@ -408,8 +408,8 @@ def test_intersections_have_their_margins(write, data):
         data["y"], data["models"]["plain"].predict(xgb.DMatrix(data["x"])), sensitive_features=sensitive, n_boot=0
     )
     # The rows of the table are those of group_report, in words,
-    told = {tuple(map(str, name)): row["rows"] for name, row in expected.iterrows()}
-    assert {name: cells[0]["values"][0] for name, cells in rows.items()} == told
+    found = {tuple(map(str, name)): row["rows"] for name, row in expected.iterrows()}
+    assert {name: cells[0]["values"][0] for name, cells in rows.items()} == found
     # all rows first, then each feature by itself, then the intersections.
     assert [name.count("(all)") for name in rows] == [2, 1, 1, 1, 1, 0, 0, 0, 0]
     # Gaps as well: each feature by itself before the intersections.
@@ -431,19 +431,19 @@ def test_names_that_no_page_can_hold(write, data):
 
 def test_the_page_begins_in_plain_words(write, data):
     page = write({"one": data["models"]["plain"]}, n_boot=200)
-    said = [re.sub("<[^>]*>", "", item) for item in re.findall("<li>(.*?)</li>", page.source.split("In short")[1])]
+    result = [re.sub("<[^>]*>", "", item) for item in re.findall("<li>(.*?)</li>", page.source.split("In short")[1])]
     # What was looked at,
-    assert said[0] == "Evaluated: 200 rows, one model, groups by sex (2); 4 gaps between groups."
+    assert result[0] == "Evaluated: 200 rows, one model, groups by sex (2); 4 gaps between groups."
     # what stands out and between whom, with what chance alone gives,
-    told = " ".join(said)
+    found = " ".join(result)
     gaps = metrics.disparity_report(
         data["y"], data["models"]["plain"].predict(xgb.DMatrix(data["x"])), sensitive_features=data["sex"], n_boot=200
     )
     for name, row in gaps.iterrows():
         # named if it is more than chance for all that is on the page, and only then.
-        assert (f"{name.replace('_', ' ')} by sex: {row['between']} differ" in told) == (row["p_adjusted"] <= 0.05)
+        assert (f"{name.replace('_', ' ')} by sex: {row['between']} differ" in found) == (row["p_adjusted"] <= 0.05)
     # how sure.
-    assert "at most 5 % of reports" in told
+    assert "at most 5 % of reports" in found
     # Without draws it warns that gaps may be chance.
     assert "n_boot is 0: large gaps may be chance" in write({"one": data["models"]["plain"]}, n_boot=0).text
 
@@ -547,8 +547,8 @@ def test_models_stopped_early_are_judged_at_their_best(write, data):
     expected = roc_auc_score(y, booster.predict(matrix, iteration_range=(0, n)))
     # As XGBoost's own estimators predict, and the page says how many rounds that is.
     assert page.table("Performance on all rows")[1]["model"][0]["values"][0] == pytest.approx(expected)
-    told = page.table("How each model was trained")[1]["rounds in use"][0]["text"]
-    assert told.startswith(f"{n} of {booster.num_boosted_rounds()} (stopped early")
+    found = page.table("How each model was trained")[1]["rounds in use"][0]["text"]
+    assert found.startswith(f"{n} of {booster.num_boosted_rounds()} (stopped early")
 
 
 def test_logitraw_is_turned_into_probabilities(write, data):
@@ -576,16 +576,16 @@ def test_settings_say_how_models_were_made(full):
     assert params["max_depth"][0]["text"] == "2"
     assert params["objective"][0]["text"] == "binary:logistic"
     assert set(params) == {"base_score", "booster", "max_depth", "objective"}
-    _, judged = page.table("Rows and settings of the evaluation")
-    assert judged["rows"][0]["text"] == "200"
-    assert judged["threshold, guided"][0]["text"] == "0.4"
-    assert judged["intervals"][0]["text"] == "95 % percentile bootstrap, 30 resamples"
-    assert judged["random_state"][0]["text"] == "0"
-    assert judged["fair importance by"][0]["text"] == "dp"
-    assert judged["xgboost"][0]["text"] == xgb.__version__
-    assert judged["pi_xgb"][0]["text"] == pi_xgb.__version__
+    _, scored = page.table("Rows and settings of the evaluation")
+    assert scored["rows"][0]["text"] == "200"
+    assert scored["threshold, guided"][0]["text"] == "0.4"
+    assert scored["intervals"][0]["text"] == "95 % percentile bootstrap, 30 resamples"
+    assert scored["random_state"][0]["text"] == "0"
+    assert scored["fair importance by"][0]["text"] == "dp"
+    assert scored["xgboost"][0]["text"] == xgb.__version__
+    assert scored["pi_xgb"][0]["text"] == pi_xgb.__version__
     today = datetime.date.today().isoformat()
-    assert judged["made on"][0]["text"] == today
+    assert scored["made on"][0]["text"] == today
     assert f"Made on {today} with pi_xgb {pi_xgb.__version__}." in page.text
 
 
@@ -618,10 +618,10 @@ def test_who_has_the_page_and_the_rows_can_repeat_the_training(write, data):
     constraint = DemographicParity(sex, match="mean", hessian="full")
     booster = pi_xgb.train(params, xgb.DMatrix(x, y), 4, teacher=constraint, kl_weight=3.5)
     page = write(booster, threshold=0.3)
-    made, told = (page.table(caption)[1] for caption in ("How each model was trained", "Parameters that differ"))
+    made, found = (page.table(caption)[1] for caption in ("How each model was trained", "Parameters that differ"))
     kind, weight = made["teachers"][0]["text"].rsplit(", kl_weight ", 1)
     again = pi_xgb.train(
-        {name: cells[0]["text"] for name, cells in told.items() if name != "base_score"} | {"nthread": 1},
+        {name: cells[0]["text"] for name, cells in found.items() if name != "base_score"} | {"nthread": 1},
         xgb.DMatrix(x, y),
         int(made["rounds in use"][0]["text"].split()[0]),
         teacher=eval(kind.replace("(", "(sex, ")),

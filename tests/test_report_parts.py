@@ -70,14 +70,14 @@ def test_an_interval_stands_beneath_its_value(row, signed, text):
      (0.2, 0.0, 0.3, True), (-0.2, -0.3, 0.0, True), (0.2, 0.5, 0.9, False), (-0.2, -0.9, -0.5, False)],
 )  # fmt: skip
 def test_a_sign_is_open_unless_the_interval_has_it(value, low, high, open_):
-    told = _signed(pd.Series({"a": value, "a_low": low, "a_high": high}), "a")
-    assert ("sign not supported" in told) is open_
-    assert re.sub("</?data[^>]*>", "", told).startswith(f"{value:+.3f}<small>".replace("-", "−"))
+    found = _signed(pd.Series({"a": value, "a_low": low, "a_high": high}), "a")
+    assert ("sign not supported" in found) is open_
+    assert re.sub("</?data[^>]*>", "", found).startswith(f"{value:+.3f}<small>".replace("-", "−"))
     assert "sign" not in _signed(pd.Series({"a": value}), "a")
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "told"),
+    ("low", "high", "expected"),
     [
         (0.01, 0.03, '<span class="sure">+0.0200<small>+0.0100 to +0.0300</small></span>'),
         (0.0, 0.03, "+0.0200<small>+0.0000 to +0.0300</small>"),
@@ -86,9 +86,9 @@ def test_a_sign_is_open_unless_the_interval_has_it(value, low, high, open_):
         (None, None, "+0.0200"),
     ],
 )
-def test_a_difference_has_its_sign_and_is_bold_where_that_is_sure(low, high, told):
+def test_a_difference_has_its_sign_and_is_bold_where_that_is_sure(low, high, expected):
     row = pd.Series({"auc": 0.02} if low is None else {"auc": 0.02, "auc_low": low, "auc_high": high})
-    assert re.sub("</?data[^>]*>", "", _difference(row, "auc")) == told
+    assert re.sub("</?data[^>]*>", "", _difference(row, "auc")) == expected
 
 
 def test_a_gap_stands_beside_what_chance_gives_and_is_bold_where_it_is_more():
@@ -96,13 +96,13 @@ def test_a_gap_stands_beside_what_chance_gives_and_is_bold_where_it_is_more():
     surely = {"p_value": 0.01, "p_adjusted": 0.0204}
     value = "0.300<small>0.100 to 0.400</small>"
     words_ = '<small>by chance 0.051, p 0.020</small><small class="pair-of-groups">a, b</small>'
-    for more, confidence, told in (
+    for more, confidence, found in (
         (surely, 0.95, f'<span class="sure">{value}</span>{words_}'),
         (surely, 0.99, f"{value}{words_}"),
         ({"p_value": np.nan, "p_adjusted": np.nan}, 0.95, value),
         ({}, 0.95, value),
     ):
-        assert re.sub("</?data[^>]*>", "", _gap(pd.Series(row | more), confidence)) == told
+        assert re.sub("</?data[^>]*>", "", _gap(pd.Series(row | more), confidence)) == found
 
 
 # --- rows and models ----------------------------------------------------------------------------------------
@@ -138,8 +138,8 @@ def test_what_is_given_counts_more_than_what_a_matrix_brings():
 def test_columns_may_come_in_another_order():
     x = pd.DataFrame({"a": np.arange(24.0), "b": np.arange(24.0) % 5})
     booster = xgb.train({"objective": "binary:logistic", "nthread": 1}, xgb.DMatrix(x, Y), 2)
-    one, other = (read_model("m", booster, rows, 24, 0.5).scores for rows in (x, x[["b", "a"]]))
-    np.testing.assert_array_equal(one, other)
+    single, other = (read_model("m", booster, rows, 24, 0.5).scores for rows in (x, x[["b", "a"]]))
+    np.testing.assert_array_equal(single, other)
 
 
 def test_certain_models_are_models():
@@ -151,7 +151,7 @@ def test_certain_models_are_models():
 
 
 @pytest.mark.parametrize(
-    ("params", "told"),
+    ("params", "expected"),
     [
         ({"objective": "reg:pseudohubererror"}, {}),
         ({"objective": "reg:pseudohubererror", "huber_slope": 2, "eta": 0.1}, {"huber_slope": "2", "eta": "0.1"}),
@@ -159,11 +159,11 @@ def test_certain_models_are_models():
         ({"objective": "count:poisson"}, {"max_delta_step": "0.7"}),
     ],
 )
-def test_parameters_that_differ_from_those_of_their_objective(params, told):
+def test_parameters_that_differ_from_those_of_their_objective(params, expected):
     booster = xgb.train({**params, "nthread": 1}, xgb.DMatrix(np.arange(24.0)[:, None], Y), 1)
     found = model_params(ScoredModel("m", booster, None, np.full(24, 0.5), 0.5, booster, (0, 1, 1)))
     assert found.pop("base_score")
-    assert found == {"booster": "gbtree", "objective": params["objective"], **told}
+    assert found == {"booster": "gbtree", "objective": params["objective"], **expected}
 
 
 @pytest.mark.parametrize("weight", [None, np.ones(24)])
@@ -199,23 +199,23 @@ def test_what_is_measured_is_measured_on_each_resample(weighted):
     draws = np.concatenate([np.ones((1, 24)), *resamples(24, 6, 3)])
     assert found.shape == (7, len(COMPARED))
     for draw, values in zip(draws, found, strict=True):
-        w, told = draw * (np.ones(24) if weight is None else weight), dict(zip(COMPARED, values, strict=True))
+        w, result = draw * (np.ones(24) if weight is None else weight), dict(zip(COMPARED, values, strict=True))
         kept = w > 0
         if not kept.any():
-            assert np.isnan([told["log_loss"], told["brier"], told["accuracy"]]).all()
+            assert np.isnan([result["log_loss"], result["brier"], result["accuracy"]]).all()
             continue
-        of = {"sample_weight": w[kept]}
+        options = {"sample_weight": w[kept]}
         # A probability of 0 for what happened is taken for the least that XGBoost tells from it.
         safe = np.clip(p, 1e-16, None)
         losses = -np.log(np.where(Y == 1, safe, np.clip(1 - p, 1e-16, None)))
-        assert told["log_loss"] == pytest.approx(np.average(losses, weights=w))
-        assert told["brier"] == pytest.approx(brier_score_loss(Y[kept], p[kept], **of))
-        assert told["accuracy"] == pytest.approx(accuracy_score(Y[kept], p[kept] > 0.5, **of))
+        assert result["log_loss"] == pytest.approx(np.average(losses, weights=w))
+        assert result["brier"] == pytest.approx(brier_score_loss(Y[kept], p[kept], **options))
+        assert result["accuracy"] == pytest.approx(accuracy_score(Y[kept], p[kept] > 0.5, **options))
         if len(set(Y[kept])) == 2:
-            assert told["auc"] == pytest.approx(roc_auc_score(Y[kept], p[kept], **of))
+            assert result["auc"] == pytest.approx(roc_auc_score(Y[kept], p[kept], **options))
         if len(set(GROUP[kept])) == 2:
             rates = [np.average(p[kept & (g == GROUP)] > 0.5, weights=w[kept & (g == GROUP)]) for g in (0, 1)]
-            assert told["statistical_parity"] == pytest.approx(abs(np.subtract(*rates)))
+            assert result["statistical_parity"] == pytest.approx(abs(np.subtract(*rates)))
 
 
 # --- the first words ----------------------------------------------------------------------------------------
@@ -225,15 +225,15 @@ def view(name, models, p, **more):
     """Gaps of so many models, with their p-values in the order of ``metrics.disparity_report``."""
     gaps = ["statistical_parity", "equalized_odds", "equal_opportunity", "abroca"]
     index = pd.MultiIndex.from_product([models, gaps], names=["model", "gap"])
-    told = {"value": 0.3, "low": 0.1, "high": 0.4, "chance": 0.05, "between": "a, b", **more}
-    return View(name, 2, pd.DataFrame(told, index=index).assign(p_value=p, p_adjusted=p))
+    found = {"value": 0.3, "low": 0.1, "high": 0.4, "chance": 0.05, "between": "a, b", **more}
+    return View(name, 2, pd.DataFrame(found, index=index).assign(p_value=p, p_adjusted=p))
 
 
 def words(models, views, differences=None, n_boot=100):
-    judged = [ScoredModel(name, None, None, np.array([0.5]), 0.5) for name in models]
+    scored = [ScoredModel(name, None, None, np.array([0.5]), 0.5) for name in models]
     performance = pd.DataFrame(index=pd.Index(models))
     rows = read_rows(np.zeros((24, 1)), Y, GROUP, None)
-    return summary(judged, rows, Numbers(performance, differences, views, {}, {}, {}), Resampling(n_boot, 0.95, 0))
+    return summary(scored, rows, Numbers(performance, differences, views, {}, {}, {}), Resampling(n_boot, 0.95, 0))
 
 
 REST = "after correction for all gaps. This does not prove them 0: the intervals show possible sizes."
@@ -242,7 +242,7 @@ REST = "after correction for all gaps. This does not prove them 0: the intervals
 def test_gaps_beyond_chance_are_told_the_surest_and_largest_first():
     looked, *gaps, rest, _ = words(["m"], [view("sex", ["m"], [0.02, 0.01, 0.01, 0.9], low=[0.1, 0.2, 0.1, 0])])
     assert looked == "Evaluated: 24 rows, one model, groups by sex (2); 4 gaps between groups."
-    assert [told.split(":")[0] for told in gaps] == [
+    assert [found.split(":")[0] for found in gaps] == [
         "equalized odds by sex",
         "equal opportunity by sex",
         "statistical parity by sex",
@@ -253,31 +253,31 @@ def test_gaps_beyond_chance_are_told_the_surest_and_largest_first():
 def test_no_more_than_six_gaps_are_told_one_by_one():
     models = ["m", "n"]
     for p, n_told, besides in ([0.9] * 2 + [0.01] * 6, 6, None), ([0.9] + [0.01] * 7, 6, 1):
-        told = words(models, [view("sex", models, p)])
-        gaps = [text for text in told if "by sex:" in text]
+        output = words(models, [view("sex", models, p)])
+        gaps = [text for text in output if "by sex:" in text]
         assert len(gaps) == n_told
         assert gaps[0].startswith(("m, ", "n, "))
         further = [] if besides is None else [f"Further gaps that are more than chance: {besides}. See Fairness."]
-        assert [text for text in told if text.startswith("Further")] == further
-    assert told[0].startswith("Evaluated: 24 rows, 2 models, groups by sex (2); 8 gaps")
+        assert [text for text in output if text.startswith("Further")] == further
+    assert output[0].startswith("Evaluated: 24 rows, 2 models, groups by sex (2); 8 gaps")
 
 
 def test_what_cannot_be_told_is_counted():
-    told = words(["m"], [view("sex", ["m"], [0.9, np.nan, np.nan, 0.9])])
-    assert told[1] == f"No gap is more than chance, {REST}"
-    assert told[2] == "Undefined gaps, because a group lacks the compared rate: 2."
-    told = words(["m"], [view("sex", ["m"], [0.01, np.nan, np.nan, 0.01])])
+    output = words(["m"], [view("sex", ["m"], [0.9, np.nan, np.nan, 0.9])])
+    assert output[1] == f"No gap is more than chance, {REST}"
+    assert output[2] == "Undefined gaps, because a group lacks the compared rate: 2."
+    output = words(["m"], [view("sex", ["m"], [0.01, np.nan, np.nan, 0.01])])
     # Nothing is left besides those.
-    assert not [text for text in told if "chance" in text and "other gaps" in text]
-    assert len(told) == 5
+    assert not [text for text in output if "chance" in text and "other gaps" in text]
+    assert len(output) == 5
 
 
 def test_gains_are_sure_where_their_interval_is():
     ends = {"better": (0.1, 0.01, 0.2), "touching": (0.1, 0.0, 0.2), "unknown": (np.nan, np.nan, np.nan)}
     ends |= {"worse": (-0.1, -0.2, -0.01), "below": (-0.1, -0.2, 0.0)}
     differences = pd.DataFrame(ends, index=["auc", "auc_low", "auc_high"]).T
-    told = words(["plain", *ends], [view("sex", ["plain", *ends], 0.9)], differences)[2:-1]
-    assert told == [
+    output = words(["plain", *ends], [view("sex", ["plain", *ends], 0.9)], differences)[2:-1]
+    assert output == [
         "better ranks better than plain: AUC +0.100 (+0.010 to +0.200).",
         "touching is not clearly better than plain: AUC +0.100 (+0.000 to +0.200).",
         "unknown is not clearly better than plain: AUC undefined (undefined to undefined).",
@@ -344,12 +344,12 @@ def importance(*fair):
 def test_the_feature_that_adds_most_bias_is_named(monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("pi_xgb._report.pictures.picture", lambda _draw, _caption, text, *_size: text)
-    for fair, told in (
+    for fair, found in (
         ((0.5, -0.2, -0.3), "Most bias is added by f2 (-0.300)."),
         ((0.5, 0.0), "No feature adds bias."),
         ((np.nan, np.nan), "It is undefined on these rows."),
     ):
-        assert importance(*fair) == f"Bars of fair importance and gain by feature for m. {told}"
+        assert importance(*fair) == f"Bars of fair importance and gain by feature for m. {found}"
 
 
 @pytest.mark.slow
@@ -405,10 +405,10 @@ def test_fifteen_features_are_shown_and_of_equals_the_first(rows, tmp_path):
     sex = np.arange(120) % 2
     text = page(rows, tmp_path, sex)
     shown = re.findall(r'<th scope="row">(f\d+)</th>', text)
-    told = fair_importance(*rows, sensitive_features=sex)[["fair_importance", "gain"]].abs().max(axis=1)
+    found = fair_importance(*rows, sensitive_features=sex)[["fair_importance", "gain"]].abs().max(axis=1)
     # In the table's order those that are in no tree.
-    assert (told == 0).sum() > 10
-    assert shown == sorted(told.index, key=lambda name: (-told[name], int(name[1:])))[:15]
+    assert (found == 0).sum() > 10
+    assert shown == sorted(found.index, key=lambda name: (-found[name], int(name[1:])))[:15]
     assert "; 5 more have shorter bars" in text
     assert len(re.findall(r'<th scope="row">(f\d+)</th>', page(rows, tmp_path, sex, max_features=1))) == 1
     # An attribute of two hundred letters is told whole.
@@ -447,9 +447,9 @@ def test_the_other_metric_is_that_of_rows_with_label_one(rows, tmp_path):
         for n_boot, confidence in ((0, 0.95), (2, 0.8)):
             text = page(rows, tmp_path, sex, importance_metric=metric, n_boot=n_boot, confidence=confidence)
             assert compared in text
-            told = fair_importance(booster, x, y, sensitive_features=sex, metric=metric,
+            found = fair_importance(booster, x, y, sensitive_features=sex, metric=metric,
                                    confidence=confidence if n_boot else None)  # fmt: skip
-            row = told.loc["f0"]
+            row = found.loc["f0"]
             cell = re.search(r'<th scope="row">f0</th><td>(.*?)</td>', text)[1]
             values = [float(value) for value in re.findall('value="([^"]*)"', cell)]
             assert (
@@ -488,8 +488,10 @@ def test_a_group_of_ten_rows_is_not_small(rows, tmp_path):
 def test_a_generator_is_a_seed(rows, tmp_path):
     sex = np.arange(120) % 2
     seed = int(np.random.default_rng(5).integers(2**63))
-    one, other = (page(rows, tmp_path, sex, n_boot=3, random_state=of) for of in (np.random.default_rng(5), seed))
-    assert one == other
+    single, other = (
+        page(rows, tmp_path, sex, n_boot=3, random_state=source) for source in (np.random.default_rng(5), seed)
+    )
+    assert single == other
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -524,8 +526,8 @@ def test_the_style_sheet_and_the_page_know_the_same_classes(rows, tmp_path):
     spoken = [plain(label) for label in re.findall('aria-label="ROC curves of one by group. ([^"]*)"', text)]
     for words_, features in zip(spoken, (sensitive[["sex"]], sensitive[["old"]], sensitive), strict=True):
         made = metrics.group_report(y, booster.predict(xgb.DMatrix(x)), sensitive_features=features, n_boot=0)["auc"]
-        told = [float(value) for value in re.findall(r"(\d\.\d{3})", words_)]
+        found = [float(value) for value in re.findall(r"(\d\.\d{3})", words_)]
         groups = made[[("(all)" not in (name if isinstance(name, tuple) else (name,))) for name in made.index]]
-        assert told == groups.round(3).tolist()
+        assert found == groups.round(3).tolist()
     assert ">threshold 0.4<" in text
     assert ">threshold 0.5<" in text

@@ -42,8 +42,8 @@ def compare(path, **more):
 
 def cv(path, **more):
     dtrain, privileged = matrices()
-    told = {"privileged": privileged, "kl_weight": [0.0, 1.0, 5.0], "nfold": 3, **more}
-    return pi_xgb.cv(PARAMS, dtrain, 4, resume=path, **told)
+    keywords = {"privileged": privileged, "kl_weight": [0.0, 1.0, 5.0], "nfold": 3, **more}
+    return pi_xgb.cv(PARAMS, dtrain, 4, resume=path, **keywords)
 
 
 SEARCHES = {"select": (select, 3), "compare": (compare, 2), "cv": (cv, 3)}
@@ -160,8 +160,8 @@ def test_rows_are_part_of_the_search(search, parts, tmp_path, monkeypatch):
 
 def cv_of(path, constraints):
     grid = {"kl_weight": [0.0, 1.0], "nfold": 3}
-    ((one, weight),) = constraints or [(DATA.y.to_numpy(np.float32), 1.0)]
-    return pi_xgb.cv(PARAMS, matrices()[0], 4, teacher=one, teacher_weight=np.full(N, weight), resume=path, **grid)
+    ((single, weight),) = constraints or [(DATA.y.to_numpy(np.float32), 1.0)]
+    return pi_xgb.cv(PARAMS, matrices()[0], 4, teacher=single, teacher_weight=np.full(N, weight), resume=path, **grid)
 
 
 def select_of(path, constraints):
@@ -272,12 +272,12 @@ def test_a_metric_by_name_needs_no_key_and_is_part_of_the_search(search, tmp_pat
 @pytest.mark.parametrize("kind", [pd.Series, polars.Series])
 def test_every_value_of_a_teacher_is_part_of_the_search(kind, tmp_path):
     q = np.full(N, 0.5)
-    told = {"privileged": None, "kl_weight": [0.0, 1.0]}
-    cv(tmp_path / "state.json", teacher=kind(q), **told)
-    cv(tmp_path / "state.json", teacher=kind(q.copy()), **told)
+    keywords = {"privileged": None, "kl_weight": [0.0, 1.0]}
+    cv(tmp_path / "state.json", teacher=kind(q), **keywords)
+    cv(tmp_path / "state.json", teacher=kind(q.copy()), **keywords)
     q[N // 2] = 0.9
     with pytest.raises(ValueError, match="belongs to another search"):
-        cv(tmp_path / "state.json", teacher=kind(q), **told)
+        cv(tmp_path / "state.json", teacher=kind(q), **keywords)
 
 
 @every_search
@@ -327,8 +327,8 @@ def test_cv_says_which_kl_weight_it_is_at(capsys):
 def test_the_training_of_a_teacher_can_be_watched(crossfit, capsys):
     dprivileged = matrices()[1]
     known = np.arange(N) < 90
-    told = {"crossfit": crossfit, "labelled": known, "evals": [(dprivileged, "all")]}
-    teacher = pi_xgb.fit_teacher(PARAMS, dprivileged, 3, verbose_eval=True, **told)
+    keywords = {"crossfit": crossfit, "labelled": known, "evals": [(dprivileged, "all")]}
+    teacher = pi_xgb.fit_teacher(PARAMS, dprivileged, 3, verbose_eval=True, **keywords)
     lines = capsys.readouterr().out.strip().splitlines()
     assert [line.split("\t")[0] for line in lines[:-1]] == [f"[{i}]" for _ in range(max(crossfit, 1)) for i in range(3)]
     q, y = teacher.values[known].astype(float), DATA.y[known].to_numpy()
@@ -336,7 +336,7 @@ def test_the_training_of_a_teacher_can_be_watched(crossfit, capsys):
     found, _, rest = lines[-1].removeprefix("teacher: q-logloss:").partition(" ")
     assert float(found) == pytest.approx(logloss, abs=2e-6)
     assert rest == "on 90 labelled rows, " + ("out of 2 folds" if crossfit else "its training rows")
-    again = pi_xgb.fit_teacher(PARAMS, dprivileged, 3, **told)
+    again = pi_xgb.fit_teacher(PARAMS, dprivileged, 3, **keywords)
     assert capsys.readouterr().out == ""
     np.testing.assert_array_equal(again.values, teacher.values)
 
@@ -358,10 +358,10 @@ def test_few_rows_train_on_one_thread_unless_the_user_says_otherwise(given, as_p
 
     instead_of_trainings(monkeypatch, watched)
     dtrain, privileged = matrices()
-    told = params if not as_pairs else list(params.items())
-    pi_xgb.cv(told, dtrain, 2, privileged=privileged, kl_weight=[0.0, 1.0])
-    selection = pi_xgb.select(told, dtrain, 2, privileged=privileged, standard_errors=0.0, **SELECTED)
-    pi_xgb.compare(DATA.x, DATA.y, DATA.z, **{**COMPARED, "params": told, "num_boost_round": 2})
+    found = params if not as_pairs else list(params.items())
+    pi_xgb.cv(found, dtrain, 2, privileged=privileged, kl_weight=[0.0, 1.0])
+    selection = pi_xgb.select(found, dtrain, 2, privileged=privileged, standard_errors=0.0, **SELECTED)
+    pi_xgb.compare(DATA.x, DATA.y, DATA.z, **{**COMPARED, "params": found, "num_boost_round": 2})
     assert set(seen) == {2 if given else 1}
     seen.clear()
     # The model that is used later has the threads that it was asked for.
@@ -370,7 +370,7 @@ def test_few_rows_train_on_one_thread_unless_the_user_says_otherwise(given, as_p
     assert params == before
     monkeypatch.setattr("pi_xgb._xgb.threads.FEW_ROWS", N - 1)
     seen.clear()
-    pi_xgb.cv(told, dtrain, 2, privileged=privileged, kl_weight=1.0)
+    pi_xgb.cv(found, dtrain, 2, privileged=privileged, kl_weight=1.0)
     assert set(seen) == {2 if given else None}
 
 
@@ -380,7 +380,7 @@ def test_a_teacher_with_params_of_its_own_has_its_own_threads_too(monkeypatch):
     monkeypatch.setattr(
         xgb,
         "train",
-        lambda its, *args, **how: seen.add((its["eta"], its.get("nthread"))) or original(its, *args, **how),
+        lambda own, *args, **how: seen.add((own["eta"], own.get("nthread"))) or original(own, *args, **how),
     )
     for threads, of_teacher in ({}, 1), ({"nthread": 2}, 2):
         seen.clear()
@@ -394,9 +394,9 @@ def test_a_teacher_with_params_of_its_own_has_its_own_threads_too(monkeypatch):
 def test_folds_of_few_rows_run_side_by_side_unless_the_user_says_otherwise(given, monkeypatch):
     params = {name: value for name, value in PARAMS.items() if name != "nthread"} | given
     dtrain, privileged = matrices()
-    asked = []
+    requested = []
     monkeypatch.setattr("pi_xgb._xgb.threads.usable_cores", lambda: 3)
-    monkeypatch.setattr("pi_xgb._xgb.threads.ThreadPoolExecutor", lambda jobs: asked.append(jobs) or Pool(jobs))
+    monkeypatch.setattr("pi_xgb._xgb.threads.ThreadPoolExecutor", lambda jobs: requested.append(jobs) or Pool(jobs))
     calls = {
         "select": lambda **more: pi_xgb.select(params, dtrain, 2, privileged=privileged, **SELECTED, **more).table,
         "compare": lambda **more: (
@@ -405,22 +405,22 @@ def test_folds_of_few_rows_run_side_by_side_unless_the_user_says_otherwise(given
         "cv": lambda **more: pi_xgb.cv(params, dtrain, 2, privileged=privileged, kl_weight=[0.0, 1.0], **more),
     }
     for name, call in calls.items():
-        asked.clear()
+        requested.clear()
         by_default = call()
-        assert asked == ([] if given else [3])
+        assert requested == ([] if given else [3])
         pd.testing.assert_frame_equal(call(n_jobs=1), by_default)
-        assert len(asked) == (not given)
+        assert len(requested) == (not given)
         # A function of the user's is not called from several threads unasked.
-        asked.clear()
+        requested.clear()
         call(custom_metric=lambda predicted, matrix: ("mine", 0.5), **({} if name == "cv" else {"maximize": True}))
-        assert asked == []
+        assert requested == []
     for more in ({"callbacks": [xgb.callback.EvaluationMonitor(logger=lambda line: None)]}, {"verbose_eval": True}):
         calls["cv"](**more)
-        assert asked == []
+        assert requested == []
     monkeypatch.setattr("pi_xgb._xgb.threads.FEW_ROWS", 1)  # the rows of a fold are many as well
     for call in calls.values():
         call()
-        assert asked == []
+        assert requested == []
 
 
 class Pool(ThreadPoolExecutor):
@@ -431,10 +431,10 @@ def test_a_long_search_says_at_once_how_long_it_takes(capsys, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     monkeypatch.setattr("sys.stderr.isatty", lambda: False)
-    for seconds, said in ((1.0, ["search: 3 of 60, 3 s, about 57 s left"]), (0.5, []), (0.4, [])):
+    for seconds, result in ((1.0, ["search: 3 of 60, 3 s, about 57 s left"]), (0.5, []), (0.4, [])):
         with progress_bar(60, "search", None, 3) as step:
             for _ in range(20):
                 clock[0] += seconds
                 step()
         # The estimate comes with the first fold, and the next line half a minute later; short searches tell nothing.
-        assert capsys.readouterr().err.splitlines() == said
+        assert capsys.readouterr().err.splitlines() == result

@@ -48,14 +48,14 @@ def matrix(x=X, y=Y, **fields):
 def teachers():
     group, truth = np.arange(6) // 2, np.arange(6) % 2
     privileged = xgb.DMatrix(X, truth)
-    yield from (constraints.DemographicParity(one) for one in (group, truth))
+    yield from (constraints.DemographicParity(item) for item in (group, truth))
     yield from (constraints.DemographicParity(group, soft=False), constraints.DemographicParity(group, match="mean"))
     yield from (constraints.EqualizedOdds(group), constraints.PredictiveParity(group))
     yield from (constraints.Meritocracy(Y), constraints.Meritocracy(Y % 3))
     yield from (constraints.IndividualFairness(features=X, k=k) for k in (1, 2))
-    yield from (pi_xgb.ModelTeacher(lambda z: z[:, 0] / 20, one) for one in (X, X[::-1]))
+    yield from (pi_xgb.ModelTeacher(lambda z: z[:, 0] / 20, item) for item in (X, X[::-1]))
     yield from (pi_xgb.fit_teacher(PARAMS, privileged, rounds) for rounds in (1, 2))
-    yield from (pi_xgb.JointTeacher(one, PARAMS) for one in (privileged, xgb.DMatrix(X + 1, truth)))
+    yield from (pi_xgb.JointTeacher(item, PARAMS) for item in (privileged, xgb.DMatrix(X + 1, truth)))
 
 
 def values():
@@ -81,7 +81,7 @@ def values():
 def test_data_that_differ_have_another_digest_and_equal_data_the_same():
     digests = [digest(value) for value in values()]
     pairs = itertools.combinations(zip(digests, values(), strict=True), 2)
-    assert not [(one, other) for (its, one), (others, other) in pairs if its == others]
+    assert not [(item, other) for (own, item), (others, other) in pairs if own == others]
     assert [digest(value) for value in values()] == digests
     # However it lies in memory, and whichever sequence holds it.
     assert digest(X[:, ::-1]) == digest(X[:, ::-1].copy())

@@ -64,7 +64,7 @@ def test_without_a_gap_nothing_is_marked_and_without_a_label_nothing_is_learned(
 
 
 @pytest.mark.parametrize(
-    ("y", "asked", "objective", "classes"),
+    ("y", "requested", "objective", "classes"),
     [
         ([0, 1, 1], None, "binary:logistic", [0, 1]),
         ([5, 3, 3], None, "binary:logistic", [3, 5]),
@@ -79,8 +79,8 @@ def test_without_a_gap_nothing_is_marked_and_without_a_label_nothing_is_learned(
         ([1.0, 2.0, 2.0], "reg:absoluteerror", "reg:absoluteerror", None),
     ],
 )
-def test_what_labels_ask_for(y, asked, objective, classes):
-    target = read_target(y, asked)
+def test_what_labels_ask_for(y, requested, objective, classes):
+    target = read_target(y, requested)
     assert target.objective == objective
     assert (None if target.classes is None else target.classes.tolist()) == classes
     expected = np.asarray(y, np.float32) if classes is None else [classes.index(value) for value in y]

@@ -236,10 +236,10 @@ def test_groups_keep_the_kinds_of_their_values():
     table = groups.as_groups(np.array([(1, "f"), (0, "f")] * 2, dtype=[("age", int), ("sex", object)]))
     assert (list(table.names.names), table.names.tolist()) == (["age", "sex"], [(0, "f"), (1, "f")])
     whole = [pd.Series(np.arange(12) // k % 2) for k in (6, 3, 1)]
-    crossed = groups.groups_of([groups.as_groups(one) for one in whole], None)
-    expected = sorted({tuple(int(one[i]) for one in whole) for i in range(12)})
+    crossed = groups.groups_of([groups.as_groups(item) for item in whole], None)
+    expected = sorted({tuple(int(item[i]) for item in whole) for i in range(12)})
     assert crossed.names.tolist() == expected
-    assert [expected[code] for code in crossed.codes] == [tuple(int(one[i]) for one in whole) for i in range(12)]
+    assert [expected[code] for code in crossed.codes] == [tuple(int(item[i]) for item in whole) for i in range(12)]
     assert groups.check_several(groups.as_groups([0, 1] * 2)) is None
     refused(ValueError, "sensitive_features has one group only, 0", groups.check_several, groups.as_groups([0, 0]))
     assert groups.as_groups(list("abab"), 4).count == 2
@@ -334,8 +334,8 @@ def test_tables_side_by_side():
     left, right = np.array([[0.0, 1.0], [np.nan, 0.0]]), np.array([[0.0], [3.0]])
     both = np.hstack([left, right])
     np.testing.assert_array_equal(tables.side_by_side(left, right), both)
-    for one, other in ((sparse.csr_matrix(left), right), (left, sparse.coo_matrix(right))):
-        joined = tables.side_by_side(one, other)
+    for item, other in ((sparse.csr_matrix(left), right), (left, sparse.coo_matrix(right))):
+        joined = tables.side_by_side(item, other)
         assert joined.format == "csr"
         np.testing.assert_array_equal(joined.toarray(), both)
     # The zeros of a dense table stay values.
@@ -457,7 +457,7 @@ def test_cuts():
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "expected"),
     [
         (["1", "x", "2", "y"], "'x' in line 3"),
         (["true", "x"], "'x' in line 3"),
@@ -466,10 +466,10 @@ def test_cuts():
         ([None, "NA"], "'NA' in line 3"),
     ],
 )
-def test_the_first_word_out_of_place(values, told):
+def test_the_first_word_out_of_place(values, expected):
     column = pd.Series(values, dtype=object)
-    assert words.first_text(column, "rows.csv") == told
-    assert words.first_text(column, "rows.PQ") == told.replace("line 3", "row 2")
+    assert words.first_text(column, "rows.csv") == expected
+    assert words.first_text(column, "rows.PQ") == expected.replace("line 3", "row 2")
 
 
 def test_text_is_neither_numbers_nor_gaps():
@@ -533,7 +533,7 @@ def test_views_of_a_table_apart():
         assert lone.eval_privileged is None
         assert lone.for_teacher(set(), sees_all=False)[1] is None
     sets = [(X, [0, 1])]
-    for arguments, told in (
+    for arguments, found in (
         ((X, sets, z, [z, z], None), "eval_privileged must have one table (or None) for each of the 1"),
         ((X, None, z, [z], None), "eval_privileged must have one table (or None) for each of the 0"),
         ((X, sets, None, [z], None), "eval_privileged needs privileged"),
@@ -543,7 +543,7 @@ def test_views_of_a_table_apart():
         ((X, sets, None, [z], [0]), "eval_privileged and privileged_features were both given"),
         ((X, None, None, None, [0, 1, 2]), "privileged_features must leave the student a column of X, got all 3"),
     ):
-        refused(ValueError, told, views.divide, *arguments)
+        refused(ValueError, found, views.divide, *arguments)
     lacking = views.divide(X, sets, np.hstack([z, z]), [z], None)
     refused(
         ValueError,

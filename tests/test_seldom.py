@@ -64,20 +64,20 @@ def test_the_verdict_is_that_of_the_largest_size():
         ]  # fmt: skip
 
     score = Score("logloss", maximised=False)
-    told = {gain: str(Comparison(pd.DataFrame(outcomes(80, gain)), score, 0.25, 0.95, 100)) for gain in (0.0, 0.1)}
-    assert told[0.0] != told[0.1]
+    found = {gain: str(Comparison(pd.DataFrame(outcomes(80, gain)), score, 0.25, 0.95, 100)) for gain in (0.0, 0.1)}
+    assert found[0.0] != found[0.1]
     for small, large in ((0.0, 0.1), (0.1, 0.0)):
         rows = pd.DataFrame(outcomes(20, small) + outcomes(80, large))
-        assert str(Comparison(rows, score, 0.25, 0.95, 100)) == told[large]
-        assert str(Comparison(rows[::-1], score, 0.25, 0.95, 100)) == told[large]
+        assert str(Comparison(rows, score, 0.25, 0.95, 100)) == found[large]
+        assert str(Comparison(rows[::-1], score, 0.25, 0.95, 100)) == found[large]
 
 
 def test_params_as_pairs_keep_both_metrics_beside_a_teacher():
     dtrain, privileged = matrices()
     params = [*PARAMS.items(), ("eval_metric", "auc"), ("eval_metric", "error")]
     history = {}
-    told = {"evals": [(dtrain, "train")], "evals_result": history, "verbose_eval": False}
-    pi_xgb.train(params, dtrain, 2, privileged=privileged, **told)
+    keywords = {"evals": [(dtrain, "train")], "evals_result": history, "verbose_eval": False}
+    pi_xgb.train(params, dtrain, 2, privileged=privileged, **keywords)
     assert list(history["train"]) == ["auc", "error"]
     table = pi_xgb.cv(params, dtrain, 2, privileged=privileged)
     assert {"test-auc-mean", "test-error-mean"} <= set(table)
@@ -92,11 +92,11 @@ def test_boolean_masks_are_folds():
         kept = numbers if labelled is None else [(rest, out[labelled[out]]) for rest, out in numbers]
         # A mask of the test part is the rows that it marks, too.
         marked = masks if labelled is None else [(rest, out & labelled) for rest, out in masks]
-        told = {"privileged": privileged, "labelled": labelled, "crossfit": 2}
-        first, second = (pi_xgb.cv(PARAMS, dtrain, 3, folds=folds, **told) for folds in (kept, marked))
+        keywords = {"privileged": privileged, "labelled": labelled, "crossfit": 2}
+        first, second = (pi_xgb.cv(PARAMS, dtrain, 3, folds=folds, **keywords) for folds in (kept, marked))
         pd.testing.assert_frame_equal(first, second)
-        told = {**told, "teacher": "boosted", "kl_weight": 2.0, "method": "kbpib"}
-        first, second = (pi_xgb.select(PARAMS, dtrain, 3, folds=folds, **told).table for folds in (kept, marked))
+        keywords = {**keywords, "teacher": "boosted", "kl_weight": 2.0, "method": "kbpib"}
+        first, second = (pi_xgb.select(PARAMS, dtrain, 3, folds=folds, **keywords).table for folds in (kept, marked))
         pd.testing.assert_frame_equal(first, second)
 
 
@@ -118,27 +118,27 @@ def test_similar_rows_by_radius_on_one_worker_are_those_of_one_machine():
     tracker = RabitTracker(host_ip="127.0.0.1", n_workers=1)
     tracker.start()
     with collective.CommunicatorContext(**tracker.worker_args()):
-        told = q()
-    np.testing.assert_array_equal(told[1], alone[1])
+        found = q()
+    np.testing.assert_array_equal(found[1], alone[1])
     assert np.abs(alone[1] - mean).max() > 0.01
-    assert_same_model(told[0], alone[0])
+    assert_same_model(found[0], alone[0])
 
 
 def test_as_many_folds_as_rows():
     few, params = 24, {**PARAMS, "objective": "reg:squarederror"}
     dtrain, privileged = xgb.DMatrix(DATA.x[:few], DATA.q[:few]), xgb.DMatrix(DATA.z[:few], DATA.q[:few])
     one_out = [(np.delete(np.arange(few), k), np.array([k])) for k in range(few)]
-    told = {"privileged": privileged, "kl_weight": 1.0}
-    by_number = pi_xgb.cv(params, dtrain, 2, nfold=few, shuffle=False, **told)
-    pd.testing.assert_frame_equal(by_number, pi_xgb.cv(params, dtrain, 2, folds=one_out, **told))
+    keywords = {"privileged": privileged, "kl_weight": 1.0}
+    by_number = pi_xgb.cv(params, dtrain, 2, nfold=few, shuffle=False, **keywords)
+    pd.testing.assert_frame_equal(by_number, pi_xgb.cv(params, dtrain, 2, folds=one_out, **keywords))
     labelled = np.arange(few) > 3
-    pi_xgb.cv(params, dtrain, 2, nfold=int(labelled.sum()), labelled=labelled, **told)
+    pi_xgb.cv(params, dtrain, 2, nfold=int(labelled.sum()), labelled=labelled, **keywords)
     with pytest.raises(ValueError, match=r"nfold.*20"):
-        pi_xgb.cv(params, dtrain, 2, nfold=21, labelled=labelled, **told)
-    told |= {"method": "jpib", "metric": "mae", "repeats": 1}
-    assert len(pi_xgb.select(params, dtrain, 2, nfold=few, **told).table) == 2 * few
+        pi_xgb.cv(params, dtrain, 2, nfold=21, labelled=labelled, **keywords)
+    keywords |= {"method": "jpib", "metric": "mae", "repeats": 1}
+    assert len(pi_xgb.select(params, dtrain, 2, nfold=few, **keywords).table) == 2 * few
     with pytest.raises(ValueError, match=r"nfold.*24.*25"):
-        pi_xgb.select(params, dtrain, 2, nfold=few + 1, **told)
+        pi_xgb.select(params, dtrain, 2, nfold=few + 1, **keywords)
 
 
 def test_an_objective_of_ones_own_without_a_teacher_is_that_of_xgboost():
@@ -166,9 +166,9 @@ def test_a_scorer_of_several_classes_is_the_metric_of_xgboost(scorer, metric, si
     label = pd.qcut(DATA.q, 3, labels=False)
     dtrain, privileged = matrices(label)
     params = {**PARAMS, "objective": "multi:softprob", "num_class": 3}
-    told = {"privileged": privileged, "kl_weight": 2.0, "method": "jpib", "nfold": 3}
-    ours = pi_xgb.select(params, dtrain, 4, metric=scorer, **told)
-    theirs = pi_xgb.select(params, dtrain, 4, metric=metric, **told)
+    keywords = {"privileged": privileged, "kl_weight": 2.0, "method": "jpib", "nfold": 3}
+    ours = pi_xgb.select(params, dtrain, 4, metric=scorer, **keywords)
+    theirs = pi_xgb.select(params, dtrain, 4, metric=metric, **keywords)
     assert (ours.maximize, theirs.maximize) == (True, False)
     offset = 1 if metric == "merror" else 0
     np.testing.assert_allclose(ours.table["score"], offset + sign * theirs.table["score"], atol=1e-6)
@@ -191,7 +191,7 @@ def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(m
 
 
 @pytest.mark.parametrize(
-    ("params", "said", "method", "engine"),
+    ("params", "result", "method", "engine"),
     [
         ({}, {}, "kbpib", "native"),
         ({}, {}, "jpib", "auto"),
@@ -204,10 +204,10 @@ def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(m
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_the_engine_of_a_student_depends_on_params_and_rows(params, said, method, engine):
+def test_the_engine_of_a_student_depends_on_params_and_rows(params, result, method, engine):
     dtrain, privileged = matrices()
-    constraints = said.get("constraints", ())
-    rows = {name: values for name, values in said.items() if name != "constraints"}
+    constraints = result.get("constraints", ())
+    rows = {name: values for name, values in result.items() if name != "constraints"}
     recipe, guidance = Recipe({**PARAMS, **params}, 1, None), TeacherConfig(privileged, **rows)
     problem = recipe.problem(dtrain, guidance, "", constraints=constraints, sees_all=False)
     assert problem._engine(candidates_of(PARAMS, method, "boosted", None, 0, 1.0)[1]) == engine
@@ -257,5 +257,5 @@ def test_polars_tables_are_joined_for_a_teacher_that_sees_all(lazy):
 
     x, z = (polars.from_dict({name: part[name].to_numpy() for name in part}) for part in (DATA.x, DATA.z))
     x, z = (x.lazy(), z.lazy()) if lazy else (x, z)
-    told = model().fit(x, DATA.y.to_numpy(), privileged=z)
-    assert_same_model(told.get_booster(), model().fit(DATA.x, DATA.y, privileged=DATA.z).get_booster())
+    found = model().fit(x, DATA.y.to_numpy(), privileged=z)
+    assert_same_model(found.get_booster(), model().fit(DATA.x, DATA.y, privileged=DATA.z).get_booster())

@@ -292,8 +292,8 @@ def test_a_teacher_scores_as_the_mean_of_its_boosters(sees, crossfit):
     shown, expected = both if sees == "all" else privileged, []
     for train, test in folds:
         boosters = pi_xgb.fit_teacher(params, shown.slice(train), ROUNDS, crossfit=crossfit).boosters
-        said = np.mean([booster.predict(shown.slice(test)) for booster in boosters], axis=0)
-        expected.append(roc_auc_score(dtrain.get_label()[test], said))
+        result = np.mean([booster.predict(shown.slice(test)) for booster in boosters], axis=0)
+        expected.append(roc_auc_score(dtrain.get_label()[test], result))
     # On rows that it has not seen, those of the student; the same for every kl_weight.
     assert found.summary["teacher_score"].iloc[1:].tolist() == pytest.approx([np.mean(expected)] * 2, abs=1e-6)
     assert np.isnan(found.summary["teacher_score"]["plain"])
@@ -331,12 +331,12 @@ def test_a_teacher_that_is_no_better_than_its_student_is_told_of():
         never = select(params, dtrain, 20, privileged=noise, **{**how, "standard_errors": 1e6})
     assert informed.summary["teacher_score"].iloc[1] < informed.summary["score"].iloc[1]
     assert informed.candidate != "plain" == never.candidate
-    with pytest.warns(UserWarning, match=r"teacher.*boosted.*0\.01") as told:
+    with pytest.warns(UserWarning, match=r"teacher.*boosted.*0\.01") as found:
         fooled = select(params, dtrain, 20, privileged=noise, **how)
     teacher, student = fooled.summary.loc["boosted (2 folds) 0.01", ["teacher_score", "score"]]
-    assert f"(log loss {teacher:.4f} and {student:.4f})" in str(told[0].message)
-    assert "pi_xgb.compare" in str(told[0].message)
-    assert [record.filename for record in told] == [__file__]
+    assert f"(log loss {teacher:.4f} and {student:.4f})" in str(found[0].message)
+    assert "pi_xgb.compare" in str(found[0].message)
+    assert [record.filename for record in found] == [__file__]
 
 
 # --- scores -------------------------------------------------------------------------------------------------
@@ -485,8 +485,8 @@ def test_constraints_stand_beside_a_teacher_that_counts_by_row(weighted):
         "kl_weight": 2.0,
         "folds": folds,
     }
-    said = {"constraints": [(DemographicParity(groups), 5.0)], "teacher_weight": per_row}
-    found = select(params, dtrain, ROUNDS, privileged=privileged, **said, **how)
+    keywords = {"constraints": [(DemographicParity(groups), 5.0)], "teacher_weight": per_row}
+    found = select(params, dtrain, ROUNDS, privileged=privileged, **keywords, **how)
     scores = []
     for train, test in folds:
         learned = pi_xgb.fit_teacher(params, privileged.slice(train), ROUNDS, crossfit=2)
@@ -592,22 +592,22 @@ def test_lines_for_those_who_read_a_log(capsys, monkeypatch):
         for _ in range(9):
             step()
     # On the half minute, from the beginning and from the line before; minutes from a hundred seconds on.
-    told = [
+    found = [
         "2 of 9, 30 s, about 2 min",
         "4 of 9, 60 s, about 75 s",
         "6 of 9, 90 s, about 45 s",
         "8 of 9, 2 min, about 15 s",
     ]
-    assert capsys.readouterr().err.splitlines() == [f"search: {line} left" for line in told]
+    assert capsys.readouterr().err.splitlines() == [f"search: {line} left" for line in found]
     now = itertools.count(0, 100)
     with progress.progress_bar(2, "search", True) as step:
         step()
     assert capsys.readouterr().err == "search: 1 of 2, 2 min, about 2 min left\n"
 
 
-@pytest.mark.parametrize(("seconds", "total", "told"), [(3, 11, ["4 of 11, 12 s, about 21 s"]), (3, 10, [])])
+@pytest.mark.parametrize(("seconds", "total", "expected"), [(3, 11, ["4 of 11, 12 s, about 21 s"]), (3, 10, [])])
 def test_the_first_steps_that_are_like_all_others_tell_how_long_a_long_search_takes(
-    capsys, monkeypatch, seconds, total, told
+    capsys, monkeypatch, seconds, total, expected
 ):
     now = itertools.count(0, seconds)
     monkeypatch.setattr(progress, "time", types.SimpleNamespace(monotonic=lambda: next(now)))
@@ -615,7 +615,7 @@ def test_the_first_steps_that_are_like_all_others_tell_how_long_a_long_search_ta
         for _ in range(9):
             step()
     # Half a minute in all is not long.
-    assert capsys.readouterr().err.splitlines() == [f"search: {line} left" for line in told]
+    assert capsys.readouterr().err.splitlines() == [f"search: {line} left" for line in expected]
 
 
 def test_the_picture_shows_every_way_and_rings_the_choice():
@@ -638,8 +638,8 @@ def test_names_are_for_readers():
         return [candidate.name for candidate in candidates_of({}, ("kbpib", "jpib"), *teaching, 2.5)]
 
     by_default = candidates_of({}, METHOD, None, None, None, KL_WEIGHTS)
-    assert [one.name for one in by_default] == ["plain", "mixed 1", "mixed 10"]
-    assert [(one.crossfit, one.kl_weight) for one in by_default] == [(None, 0.0), (None, 1.0), (None, 10.0)]
+    assert [item.name for item in by_default] == ["plain", "mixed 1", "mixed 10"]
+    assert [(item.crossfit, item.kl_weight) for item in by_default] == [(None, 0.0), (None, 1.0), (None, 10.0)]
     three = [f"boosted on {what} 2.5" for what in ("privileged features in-sample", *EACH_OF_5)]
     assert names("boosted", SEES, (0, 5)) == ["plain", *three, "jpib 2.5"]
     assert PLAIN.train_keywords == {"kl_weight": 0.0}
@@ -749,8 +749,8 @@ def test_folds_that_do_not_part_the_rows_share_no_teacher():
     label = dtrain.get_label()
     recipe = Recipe(params, ROUNDS, None)
 
-    def shared(splits, groups=None, **said):
-        config = TeacherConfig(privileged, crossfit=4, **said)
+    def shared(splits, groups=None, **keywords):
+        config = TeacherConfig(privileged, crossfit=4, **keywords)
         problem = recipe.problem(dtrain, config, "select", groups=groups, sees_all=False)
         return [part.folds is not None for part in shared_folds(problem, splits)]
 
@@ -833,7 +833,7 @@ def test_mistakes_are_the_labelled_rows_that_plain_xgboost_gets_wrong(objective,
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told", "candidate"),
+    ("wrong", "expected", "candidate"),
     [
         (LEAST_WRONG, {}, "jpib 1"),
         (LEAST_WRONG - 1, {}, "plain"),
@@ -841,7 +841,7 @@ def test_mistakes_are_the_labelled_rows_that_plain_xgboost_gets_wrong(objective,
         (LEAST_WRONG - 1, {"labelled": np.arange(150) > 0}, "jpib 1"),
     ],
 )
-def test_ten_mistakes_are_enough_to_tell(monkeypatch, wrong, told, candidate):
+def test_ten_mistakes_are_enough_to_tell(monkeypatch, wrong, expected, candidate):
     def curves(problem, split, candidates, score, step, plain):
         # The second round is the better one of plain XGBoost, and has the mistakes.
         scores = np.array([[0.9, 0.8], [0.5, 0.6]]) - 0.01 * split.fold
@@ -851,7 +851,7 @@ def test_ten_mistakes_are_enough_to_tell(monkeypatch, wrong, told, candidate):
     monkeypatch.setattr(search, "fold_curves", curves)
     assert LEAST_WRONG == 10
     params, dtrain, privileged, _ = data()
-    how = {"nfold": 3, "repeats": 1, "method": "jpib", "kl_weight": 1.0, "progress": False, **told}
+    how = {"nfold": 3, "repeats": 1, "method": "jpib", "kl_weight": 1.0, "progress": False, **expected}
     found = select(params, dtrain, 2, privileged=privileged, **how)
     assert found.candidate == candidate
     assert found.n_errors == pytest.approx(wrong)
@@ -901,17 +901,17 @@ def found_by_hand(mean, error, chosen, is_decidable=True):
 )
 def test_a_selection_says_what_its_search_found(found, sentence):
     found = found_by_hand(*found)
-    told = Selection(Recipe({}, 2, None), Score("logloss", maximised=False), found)
-    assert str(told) == textwrap.fill(sentence, 100, break_on_hyphens=False)
-    assert repr(told) == f"<Selection: {sentence}>"
-    assert told.gain == found.gains[found.chosen].mean
-    assert told.choice["num_boost_round"] == found.rounds[found.chosen]
+    result = Selection(Recipe({}, 2, None), Score("logloss", maximised=False), found)
+    assert str(result) == textwrap.fill(sentence, 100, break_on_hyphens=False)
+    assert repr(result) == f"<Selection: {sentence}>"
+    assert result.gain == found.gains[found.chosen].mean
+    assert result.choice["num_boost_round"] == found.rounds[found.chosen]
     names = ["plain", "jpib 1", "jpib 2"]
     expected = pd.DataFrame(np.arange(6.0).reshape(3, 2).T, columns=names)
-    pd.testing.assert_frame_equal(told.curves, expected.set_index(pd.RangeIndex(1, 3, name="rounds")))
+    pd.testing.assert_frame_equal(result.curves, expected.set_index(pd.RangeIndex(1, 3, name="rounds")))
     cells = [
         (name, method, teacher, None, None, weight, repeat, 1, rounds, score, plain - score, 4, 2)
-        for name, method, teacher, weight, rounds, its in zip(
+        for name, method, teacher, weight, rounds, own in zip(
             names,
             ["plain", "jpib", "jpib"],
             ["", "boosted", "boosted"],
@@ -920,17 +920,17 @@ def test_a_selection_says_what_its_search_found(found, sentence):
             found.scores,
             strict=True,
         )
-        for repeat, (score, plain) in enumerate(zip(its, [0.5, 0.7], strict=True))
+        for repeat, (score, plain) in enumerate(zip(own, [0.5, 0.7], strict=True))
     ]
     columns = ["candidate", "method", "teacher", "teacher_sees", "crossfit", "kl_weight", "repeat", "fold", "rounds"]
     columns += ["score", "gain", "n_train", "n_test"]
-    pd.testing.assert_frame_equal(told.table, pd.DataFrame(cells, columns=columns))
-    assert told.summary.index.tolist() == names
-    assert told.summary["score"].tolist() == pytest.approx([0.6, 0.375, 0.6875])
-    assert told.summary["teacher_score"].tolist()[1:] == [0.375, 0.75]
-    assert told.summary["gain"].tolist() == [gain.mean for gain in found.gains]
-    assert told.summary[["gain_se", "low", "high"]].to_numpy().tolist() == [list(gain[1:]) for gain in found.gains]
-    assert told.summary["chosen"].tolist() == [i == found.chosen for i in range(3)]
+    pd.testing.assert_frame_equal(result.table, pd.DataFrame(cells, columns=columns))
+    assert result.summary.index.tolist() == names
+    assert result.summary["score"].tolist() == pytest.approx([0.6, 0.375, 0.6875])
+    assert result.summary["teacher_score"].tolist()[1:] == [0.375, 0.75]
+    assert result.summary["gain"].tolist() == [gain.mean for gain in found.gains]
+    assert result.summary[["gain_se", "low", "high"]].to_numpy().tolist() == [list(gain[1:]) for gain in found.gains]
+    assert result.summary["chosen"].tolist() == [i == found.chosen for i in range(3)]
 
 
 @pytest.mark.parametrize(("teacher", "warned"), [(0.4, False), (0.5, True), (0.6, True), (np.nan, False)])
@@ -948,9 +948,9 @@ def test_a_teacher_that_is_as_good_as_its_student_is_told_of(recwarn, teacher, w
 
 def test_a_crossfit_may_have_a_fold_for_each_row_or_group():
     def check(crossfit, groups=None):
-        of = types.SimpleNamespace(config=types.SimpleNamespace(crossfit_groups=groups), adjective="")
+        source = types.SimpleNamespace(config=types.SimpleNamespace(crossfit_groups=groups), adjective="")
         candidates = candidates_of({}, "kbpib", "boosted", "privileged", crossfit, 1.0)
-        search.check_crossfit_fits(of, candidates, [np.arange(6), np.arange(8)], "a fold")
+        search.check_crossfit_fits(source, candidates, [np.arange(6), np.arange(8)], "a fold")
 
     check(6)
     with pytest.raises(ValueError, match=r"6 training.*7"):

@@ -81,18 +81,18 @@ def by_hand(made: Made, train: np.ndarray, test: np.ndarray, kl_weight: float, l
     return float(booster.eval(rows(made.x, test)).split(":")[1])
 
 
-@pytest.mark.parametrize("judged", [1.0, 0.6])
-def test_rankings_are_selected_in_whole_queries_by_ndcg(made: Made, judged: float, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("scored", [1.0, 0.6])
+def test_rankings_are_selected_in_whole_queries_by_ndcg(made: Made, scored: float, monkeypatch: Any) -> None:
     dtrain, privileged = made.ranked()
     # Queries that nobody judged, and one that is judged in part.
-    labelled = None if judged == 1 else made.query < judged * N_QUERIES
+    labelled = None if scored == 1 else made.query < scored * N_QUERIES
     if labelled is not None:
         labelled[np.flatnonzero(made.query == 3)[1]] = False
     seen: list[Any] = []
     curves = search.fold_curves
-    monkeypatch.setattr(search, "fold_curves", lambda *told: seen.append((told[1], curves(*told))) or seen[-1][1])
-    its = {**FEW, "labelled": labelled, "standard_errors": 0}
-    selection = pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
+    monkeypatch.setattr(search, "fold_curves", lambda *result: seen.append((result[1], curves(*result))) or seen[-1][1])
+    settings = {**FEW, "labelled": labelled, "standard_errors": 0}
+    selection = pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **settings)
     assert (selection.metric, selection.maximize) == ("ndcg", True)
     everything = np.arange(N_ROWS)
     for split, found in seen:
@@ -112,9 +112,9 @@ def test_rankings_share_teachers_between_folds(made: Made, monkeypatch: Any) -> 
     dtrain, privileged = made.ranked()
     seen: list[Any] = []
     curves = search.fold_curves
-    monkeypatch.setattr(search, "fold_curves", lambda *told: seen.append((told[1], curves(*told))) or seen[-1][1])
-    its = {**FEW, "nfold": 4, "crossfit": 4}
-    pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
+    monkeypatch.setattr(search, "fold_curves", lambda *result: seen.append((result[1], curves(*result))) or seen[-1][1])
+    settings = {**FEW, "nfold": 4, "crossfit": 4}
+    pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **settings)
     fold_of = np.empty(N_ROWS, int)
     for number, (split, _) in enumerate(seen):
         fold_of[split.test] = number
@@ -123,12 +123,12 @@ def test_rankings_share_teachers_between_folds(made: Made, monkeypatch: Any) -> 
         return xgb.DMatrix(table[which], made.relevance[which], qid=made.query[which])
 
     for out, (_, found) in enumerate(seen):
-        train, said = fold_of != out, np.zeros(N_ROWS, np.float32)
+        train, values = fold_of != out, np.zeros(N_ROWS, np.float32)
         for fold in set(range(4)) - {out}:  # judged by a teacher that has seen neither
             neither = xgb.train(RANKED, rows(made.z, train & (fold_of != fold)), 3)
-            said[fold_of == fold] = neither.predict(rows(made.z, fold_of == fold))
+            values[fold_of == fold] = neither.predict(rows(made.z, fold_of == fold))
         loss = LOSSES["rank:ndcg"].with_params(RANKED)
-        q = loss.teacher_values(said[train], made.relevance[train].astype(np.float32), np.ones(train.sum(), bool))
+        q = loss.teacher_values(values[train], made.relevance[train].astype(np.float32), np.ones(train.sum(), bool))
         student = pi_xgb.train({**RANKED, "eval_metric": "ndcg"}, rows(made.x, train), 3, teacher=q, kl_weight=2.0)
         expected = float(student.eval(rows(made.x, ~train)).split(":")[1])
         assert found.scores[1, -1] == pytest.approx(expected, abs=1e-5)
@@ -141,9 +141,9 @@ def test_the_folds_of_the_user_and_queries_with_weights_are_kept(made: Made) -> 
     shuffled = np.random.default_rng(0).permutation(N_ROWS)
     folds = [(shuffled[halves[shuffled]], shuffled[~halves[shuffled]])]
     folds.append(folds[0][::-1])
-    its: dict[str, Any] = {**FEW, "folds": folds, "metric": "ndcg@3"}
-    del its["nfold"]
-    selection = pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **its)
+    settings: dict[str, Any] = {**FEW, "folds": folds, "metric": "ndcg@3"}
+    del settings["nfold"]
+    selection = pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **settings)
     plain = selection.table[selection.table["candidate"] == "plain"]
     rows = [
         xgb.DMatrix(
@@ -172,26 +172,26 @@ def test_times_medians_and_counts_are_selected_by_their_own_metric(made: Made, o
 def test_what_all_objectives_are_worth_is_compared(made: Made, objective: str, monkeypatch: Any) -> None:
     curves = search.fold_curves
 
-    def of_labelled_rows(problem: Any, split: Any, *told: Any) -> Any:
+    def of_labelled_rows(problem: Any, split: Any, *keywords: Any) -> Any:
         assert problem.labelled is None or problem.labelled[np.concatenate([split.train, split.test])].all()
-        return curves(problem, split, *told)
+        return curves(problem, split, *keywords)
 
     monkeypatch.setattr(search, "fold_curves", of_labelled_rows)
     params = RANKED if objective == "rank:ndcg" else {"objective": objective, "max_depth": 2, "nthread": 1}
     amount = pd.Series(made.amount)
     y: Any = {"reg:absoluteerror": amount, "count:poisson": np.floor(amount)}.get(objective)
-    told: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
     if objective == "survival:aft":
         y = pd.DataFrame({"lower": amount, "upper": np.where(made.query % 3 == 0, np.inf, amount)})
     if objective == "rank:ndcg":
-        y, told = pd.Series(made.relevance).astype(float), {"groups": made.query}
-        told["sample_weight"] = 1.0 + made.query % 2
+        y, keywords = pd.Series(made.relevance).astype(float), {"groups": made.query}
+        keywords["sample_weight"] = 1.0 + made.query % 2
     unknown = made.query % 5 == 0
     for missing in (False, True):
         if missing:
             y = y.where(~(unknown if y.ndim == 1 else np.column_stack([unknown, unknown])))
-        told["teacher_sees"] = "privileged" if missing else "all"
-        comparison = pi_xgb.compare(made.x, y, made.z, params=params, **COMPARED, **told)
+        keywords["teacher_sees"] = "privileged" if missing else "all"
+        comparison = pi_xgb.compare(made.x, y, made.z, params=params, **COMPARED, **keywords)
         table = comparison.table.set_index(["fold", "model"])
         assert np.isfinite(table["score"]).all()
         assert (table["n_train"] + table["n_test"] == N_ROWS - missing * unknown.sum()).all()
@@ -203,8 +203,8 @@ def test_plain_xgboost_in_a_comparison_is_that_of_the_bounds(made: Made) -> None
     upper = np.where(made.query % 3 == 0, np.inf, made.amount)
     folds = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
     params = {"objective": "survival:aft", "max_depth": 2, "nthread": 1}
-    its = {**COMPARED, "nfold": 2, "folds": folds, "kl_weight": 1.0}
-    comparison = pi_xgb.compare(made.x, np.column_stack([made.amount, upper]), made.z, params=params, **its)
+    settings = {**COMPARED, "nfold": 2, "folds": folds, "kl_weight": 1.0}
+    comparison = pi_xgb.compare(made.x, np.column_stack([made.amount, upper]), made.z, params=params, **settings)
     table = comparison.table[comparison.table["model"] == "plain XGBoost"]
     for (train, test), (_, row) in zip(folds, table.iterrows(), strict=True):
         dtrain, dtest = (
@@ -219,8 +219,8 @@ def test_plain_xgboost_in_a_comparison_weighs_queries(made: Made) -> None:
     halves = made.query < N_QUERIES // 2
     folds = [(np.flatnonzero(halves), np.flatnonzero(~halves)), (np.flatnonzero(~halves), np.flatnonzero(halves))]
     weight = np.where(np.arange(N_QUERIES) % 2, 1.0, 30.0)
-    told = {**COMPARED, "folds": folds, "groups": made.query, "sample_weight": weight[made.query]}
-    comparison = pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **told)
+    keywords = {**COMPARED, "folds": folds, "groups": made.query, "sample_weight": weight[made.query]}
+    comparison = pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **keywords)
     table = comparison.table[comparison.table["model"] == "plain XGBoost"]
     for (train, test), (_, row) in zip(folds, table.iterrows(), strict=True):
         dtrain, dtest = (
@@ -259,11 +259,11 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("why", REFUSED)
 def test_what_cannot_be_selected_is_refused_before_any_training(made: Made, why: str, monkeypatch: Any) -> None:
-    params, told, message = REFUSED[why]
+    params, found, message = REFUSED[why]
     dtrain, privileged = made.ranked()
     monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
     with pytest.raises(ValueError, match=message):
-        pi_xgb.select({**RANKED, **params}, dtrain, 3, privileged=privileged, **{**FEW, **told})
+        pi_xgb.select({**RANKED, **params}, dtrain, 3, privileged=privileged, **{**FEW, **found})
 
 
 def test_queries_of_other_objectives_are_refused(made: Made) -> None:
@@ -283,10 +283,10 @@ NOT_COMPARED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("why", NOT_COMPARED)
 def test_what_cannot_be_compared_is_refused_before_any_training(made: Made, why: str, monkeypatch: Any) -> None:
-    told, message = NOT_COMPARED[why]
+    found, message = NOT_COMPARED[why]
     monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
     with pytest.raises(ValueError, match=message):
-        pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **{**COMPARED, **told})
+        pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **{**COMPARED, **found})
 
 
 def test_times_are_told_by_their_bounds(made: Made) -> None:
@@ -306,8 +306,8 @@ def test_times_are_told_by_their_bounds(made: Made) -> None:
 @pytest.mark.parametrize("metric", ["ndcg@3", "ndcg-", "map@2-", "pre@1", "auc", "aucpr", "error@0.3", "mphe"])
 def test_which_way_is_better_is_known_of_metrics_of_xgboost(metric: str) -> None:
     loss = LOSSES["rank:ndcg"].with_params(RANKED)
-    for params, asked in (({}, metric), ({"eval_metric": ("mae", "rmse", metric)}, None)):
-        score = score_of(asked, None, None, params, loss, None)
+    for params, requested in (({}, metric), ({"eval_metric": ("mae", "rmse", metric)}, None)):
+        score = score_of(requested, None, None, params, loss, None)
         assert (score.name, score.maximised, score.custom) == (metric, metric[:2] in ("nd", "ma", "pr", "au"), None)
 
 

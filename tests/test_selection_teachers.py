@@ -71,7 +71,7 @@ def test_teachers_in_shared_folds_are_those_of_folds_of_their_own():
     problem = Recipe(PARAMS, ROUNDS, None).problem(dtrain, TeacherConfig(privileged), "select", sees_all=True)
     splits = splits_of(MADE.y.to_numpy(), 4, 1, None, 0, classes=True)
     _, *candidates, _ = candidates_of(PARAMS, "kbpib", ["boosted", "mixed"], ["privileged", "all"], 4, 5.0)
-    assert [one.way for one in candidates] == [
+    assert [item.way for item in candidates] == [
         "boosted on privileged features (4 folds)",
         "boosted on all features (4 folds)",
         "mixed on privileged features (4 folds)",
@@ -83,11 +83,11 @@ def test_teachers_in_shared_folds_are_those_of_folds_of_their_own():
         alone = dataclasses.replace(part, folds=dataclasses.replace(part.folds, _models={}))
         for candidate in candidates:
             # Whoever trained a model first: the other fold, or the booster of another kind on the same features.
-            one, other = part.teacher_of(candidate), alone.teacher_of(candidate)
-            np.testing.assert_array_equal(one.values, other.values)
+            item, other = part.teacher_of(candidate), alone.teacher_of(candidate)
+            np.testing.assert_array_equal(item.values, other.values)
             seen = part.both if candidate.sees == "all" else part.config.privileged
-            np.testing.assert_array_equal(one.predict(seen), other.predict(seen))
-            assert len(alone.folds._models) == 3 * len(one.members)
+            np.testing.assert_array_equal(item.predict(seen), other.predict(seen))
+            assert len(alone.folds._models) == 3 * len(item.members)
             alone.folds._models.clear()
     # Two boosters, a forest and a linear model for each pair of folds.
     assert len(parts[0].folds._models) == 4 * 6

@@ -101,10 +101,10 @@ def test_the_table_is_that_of_a_loop_written_by_hand(objective):
                 # The others have all rows without a label besides.
                 part = np.concatenate([rest, np.flatnonzero(~rows.labelled)])
                 dtrain, *shown = rows.matrices(part)
-                said = {"labelled": rows.labelled[part], "teacher_weight": rows.teacher_weight[part]}
+                keywords = {"labelled": rows.labelled[part], "teacher_weight": rows.teacher_weight[part]}
                 if row.crossfit > 0:
-                    said["crossfit_groups"] = rows.groups[part]
-                pi_xgb.train(params, dtrain, ROUNDS, **guiding(row, *shown), **said, **logged)
+                    keywords["crossfit_groups"] = rows.groups[part]
+                pi_xgb.train(params, dtrain, ROUNDS, **guiding(row, *shown), **keywords, **logged)
             curves.append(log["test"][metric])
         assert found.curves[name].tolist() == np.mean(curves, axis=0).tolist()
     # Rows are counted where they have a label.
@@ -134,8 +134,8 @@ def test_labels_that_nobody_knows_are_never_looked_at(n_jobs):
     boosters = []
     for selection, label in ((found, rows.y), (other, nonsense)):
         dtrain, privileged, _ = rows.matrices(label=label)
-        said = {"labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
-        boosters.append(selection.train(dtrain, privileged=privileged, **said))
+        keywords = {"labelled": rows.labelled, "teacher_weight": rows.teacher_weight}
+        boosters.append(selection.train(dtrain, privileged=privileged, **keywords))
     assert boosters[0].save_raw() == boosters[1].save_raw()
 
 
@@ -163,10 +163,10 @@ def test_rows_with_neither_label_nor_teacher_are_said_once_and_take_no_part():
     z.iloc[idle] = np.nan
     with pytest.warns(UserWarning, match="20 of 150 rows have") as warned:
         found = rows.select(z=z)
-    said = [str(warning.message) for warning in warned]
-    assert len(said) == 2
-    assert "no privileged value" in said[0]
-    assert "neither a label nor a teacher" in said[1]
+    message = [str(warning.message) for warning in warned]
+    assert len(message) == 2
+    assert "no privileged value" in message[0]
+    assert "neither a label nor a teacher" in message[1]
     assert {warning.filename for warning in warned} == {__file__}
     rest = np.delete(np.arange(N), idle)
     dtrain, privileged, _ = rows.matrices(rest)
@@ -195,8 +195,8 @@ def test_groups_stay_together_in_every_fold_of_labelled_rows():
 def test_groups_that_judge_do_not_train_without_a_label_either():
     rows = Rows()
     dtrain, privileged, _ = rows.matrices()
-    said = TeacherConfig(privileged, labelled=rows.labelled)
-    problem = Recipe(PARAMS, 2, None).problem(dtrain, said, "select", groups=rows.groups, sees_all=False)
+    result = TeacherConfig(privileged, labelled=rows.labelled)
+    problem = Recipe(PARAMS, 2, None).problem(dtrain, result, "select", groups=rows.groups, sees_all=False)
     splits = splits_of(rows.y, 3, 1, None, 0, classes=True, groups=rows.groups, labelled=rows.labelled)
     for split in splits:
         part = problem.take(split.train, split.test)
@@ -256,20 +256,20 @@ def test_the_model_is_the_candidate_that_was_judged(way):
     settings |= {"standard_errors": 0.0, "progress": False, "crossfit": 2, **even_keywords, **way}
     found = select(PARAMS, dtrain, 12, privileged=privileged, **settings)
     assert found.choice["kl_weight"] == 10.0
-    said = {"labelled": labelled, "teacher_weight": weight}
-    booster = found.train(dtrain, privileged=privileged, crossfit_groups=groups, **said)
+    keywords = {"labelled": labelled, "teacher_weight": weight}
+    booster = found.train(dtrain, privileged=privileged, crossfit_groups=groups, **keywords)
     rounds = found.choice["num_boost_round"]
     if way["method"] == "jpib":
-        expected = pi_xgb.train(PARAMS, dtrain, privileged=privileged, **found.choice, **said)
+        expected = pi_xgb.train(PARAMS, dtrain, privileged=privileged, **found.choice, **keywords)
     else:
         shown, kept = both if way.get("teacher_sees") == "all" else privileged, groups if way["crossfit"] else None
         # The teacher has the rounds of the search.
         teacher = pi_xgb.fit_teacher(
             PARAMS, shown, 12, crossfit=way["crossfit"], crossfit_groups=kept, labelled=labelled
         )
-        expected = pi_xgb.train(PARAMS, dtrain, rounds, teacher=teacher, kl_weight=10.0, **said)
+        expected = pi_xgb.train(PARAMS, dtrain, rounds, teacher=teacher, kl_weight=10.0, **keywords)
         more = {"crossfit_groups": kept} if kept is not None else {}
-        pi_xgb.train(PARAMS, dtrain, privileged=shown, **found.choice, **said, **more)
+        pi_xgb.train(PARAMS, dtrain, privileged=shown, **found.choice, **keywords, **more)
     assert booster.get_dump() == expected.get_dump()
 
 
@@ -313,18 +313,19 @@ def test_compare_is_a_loop_written_by_hand():
     settings = {**COMPARED, "sample_weight": rows.weight, "teacher_weight": rows.teacher_weight}
     found = compare(rows.x, rows.told, rows.z, folds=folds, **settings)
     assert found.summary.index.unique("size").tolist() == [25]
-    told = rows.told.fillna(0).to_numpy(dtype=np.float32)
+    result = rows.told.fillna(0).to_numpy(dtype=np.float32)
     for fold, (rest, out) in enumerate(folds):
         part = np.concatenate([rest, others])
         order = np.random.default_rng([0, 0, fold]).permutation(len(part))
         of_rows = {"labelled": rows.labelled[part], "teacher_weight": rows.teacher_weight[part]}
         test = [
-            xgb.DMatrix(table.iloc[out], told[out], weight=rows.weight[out]) for table in (rows.x, rows.x.join(rows.z))
+            xgb.DMatrix(table.iloc[out], result[out], weight=rows.weight[out])
+            for table in (rows.x, rows.x.join(rows.z))
         ]
 
         def judged(student_x, shown, held_out, part=part, of_rows=of_rows, **more):
-            dtrain = xgb.DMatrix(student_x, told[part], weight=rows.weight[part])
-            privileged = None if shown is None else xgb.DMatrix(shown, told[part])
+            dtrain = xgb.DMatrix(student_x, result[part], weight=rows.weight[part])
+            privileged = None if shown is None else xgb.DMatrix(shown, result[part])
             inner = {
                 "nfold": 2,
                 "repeats": 1,
@@ -381,9 +382,9 @@ def test_rows_without_privileged_values_are_shuffled_with_nobody():
     with pytest.warns(UserWarning, match=r"no privileged value|neither a label"):
         by_itself = compare(rows.x, rows.told, z, **COMPARED)
     with pytest.warns(UserWarning, match="neither a label nor"):
-        said = compare(rows.x, rows.told, z, teacher_weight=weight, **COMPARED)
+        result = compare(rows.x, rows.told, z, teacher_weight=weight, **COMPARED)
     # The rows that are taught are the same in all models, so their weights may as well be said.
-    assert by_itself.table.equals(said.table)
+    assert by_itself.table.equals(result.table)
     privileged = xgb.DMatrix(z, rows.y)
     config = TeacherConfig(privileged, labelled=rows.labelled, teacher_weight=np.ones(N))
     problem = Recipe(PARAMS, 2, None).problem(xgb.DMatrix(rows.x, rows.y), config, "compare", sees_all=True)
@@ -421,10 +422,10 @@ def test_an_estimator_that_chooses_is_select(objective, standard_errors):
     if objective.startswith("multi"):
         params |= {"objective": "multi:softprob", "num_class": 3}
     dtrain, privileged = rows.matrix(rows.x), xgb.DMatrix(rows.z, rows.y)
-    said = {"labelled": rows.labelled, **per_row}
-    expected = select(params, dtrain, ROUNDS, privileged=privileged, groups=rows.groups, **said, **few)
+    keywords = {"labelled": rows.labelled, **per_row}
+    expected = select(params, dtrain, ROUNDS, privileged=privileged, groups=rows.groups, **keywords, **few)
     assert model.selection_.table.equals(expected.table)
-    booster = expected.train(dtrain, privileged=privileged, **said)
+    booster = expected.train(dtrain, privileged=privileged, **keywords)
     assert np.array_equal(model.get_booster().predict(dtrain), booster.predict(dtrain))
     if kind is PrivilegedXGBClassifierCV:
         assert set(model.classes_) == set(y.dropna())

@@ -343,11 +343,11 @@ KINDS = {
 def test_older_scripts_pass_arguments_by_position(kind):
     ours = getattr(pi_xgb.sklearn, f"PrivilegedXGB{kind}")
     theirs = getattr(xgb, f"XGB{kind.removesuffix('CV')}")
-    told = {}
+    found = {}
     for made in (ours, theirs):
         with pytest.warns(FutureWarning, match="Pass `objective` as keyword args"):
-            told[made] = made("binary:logistic", **SMALL).get_params()["objective"]
-    assert told[ours] == told[theirs] == "binary:logistic"
+            found[made] = made("binary:logistic", **SMALL).get_params()["objective"]
+    assert found[ours] == found[theirs] == "binary:logistic"
 
 
 @pytest.mark.parametrize("classes", [2, 0])
@@ -363,9 +363,9 @@ def test_fit_and_predict_take_xgboosts_order_of_arguments(classes):
         with pytest.warns(FutureWarning, match="Pass `output_margin` as keyword args"):
             model.predict(x, True)
     np.testing.assert_array_equal(ours.predict(x, output_margin=True), theirs.predict(x, output_margin=True))
-    with pytest.warns(FutureWarning, match="Pass") as told:
+    with pytest.warns(FutureWarning, match="Pass") as found:
         estimator(classes, kl_weight=0.0).fit(x, y, weight)
-    assert told[0].filename == __file__
+    assert found[0].filename == __file__
     with pytest.raises(TypeError, match=r"sample_weight.*position.*keyword"):
         ours.fit(x, y, weight, sample_weight=weight)
     with pytest.raises(TypeError, match=r"early_stopping_rounds.*constructor"):
@@ -380,7 +380,7 @@ def test_every_keyword_of_fit_and_predict_arrives(classes, capsys):
         np.random.default_rng(0),
     )
     n_margins = (len(y), 3) if classes == 3 else len(y)
-    told = {
+    keywords = {
         "sample_weight": chance.uniform(0.5, 2, len(y)),
         "base_margin": chance.normal(size=n_margins),
         "eval_set": [(x_valid, y_valid)],
@@ -393,17 +393,17 @@ def test_every_keyword_of_fit_and_predict_arrives(classes, capsys):
         ({"colsample_bynode": 0.5, "feature_weights": [9, 1, 1, 0.1]}, {}),
         ({}, {"xgb_model": first}),
     ):
-        theirs = plain(classes, **params).fit(x, y, **told, **further)
+        theirs = plain(classes, **params).fit(x, y, **keywords, **further)
         shown = capsys.readouterr().out
-        ours = estimator(classes, kl_weight=0.0, **params).fit(x, y, **told, **further)
+        ours = estimator(classes, kl_weight=0.0, **params).fit(x, y, **keywords, **further)
         assert capsys.readouterr().out == shown != ""
         assert ours.get_booster().get_dump() == theirs.get_booster().get_dump()
         assert ours.evals_result() == theirs.evals_result()
-    told = {"base_margin": told["base_margin"], "iteration_range": (1, 3)}
-    ways = [lambda model: model.predict(x, **told), lambda model: model.predict(x, output_margin=True, **told)]
+    keywords = {"base_margin": keywords["base_margin"], "iteration_range": (1, 3)}
+    ways = [lambda model: model.predict(x, **keywords), lambda model: model.predict(x, output_margin=True, **keywords)]
     ways += [lambda model: model.apply(x, (0, 3)), lambda model: model.predict(x[["x1", "x0", "x2", "x3"]].to_numpy())]
     if classes:
-        ways.append(lambda model: model.predict_proba(x, True, *told.values()))
+        ways.append(lambda model: model.predict_proba(x, True, *keywords.values()))
     for way in ways:
         np.testing.assert_array_equal(way(ours), way(theirs))
     # Names are looked at unless the caller says that they need not be.
@@ -493,7 +493,7 @@ def test_tables_are_read_as_the_parameters_say(monkeypatch):
     trainer.matrix(z, y, y)
     how = {"missing": -1.0, "nthread": 3, "enable_categorical": True}
     expected = [{"weight": None, **how}, {"weight": None, **how, "base_margin": 1}, {"weight": y, **how}]
-    assert [told for _, told in read] == expected
+    assert [found for _, found in read] == expected
     assert all(table is z and label is y for (table, label), _ in read)
 
 
@@ -847,12 +847,12 @@ def test_routing_through_pipeline_calibration_stacking_and_cross_validation():
     folds = StratifiedKFold(3)
     scores = cross_validate(model, x, names, cv=folds, params={"privileged": z}, scoring="neg_log_loss")["test_score"]
     for (fit, out), score in zip(folds.split(x, names), scores, strict=True):
-        one = estimator(kl_weight=2.0).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit])
-        assert score == -log_loss(names[out], one.predict_proba(x.iloc[out]), labels=one.classes_)
+        item = estimator(kl_weight=2.0).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit])
+        assert score == -log_loss(names[out], item.predict_proba(x.iloc[out]), labels=item.classes_)
 
     calibrated = CalibratedClassifierCV(model, cv=folds).fit(x, names, privileged=z)
-    for (fit, _), one in zip(folds.split(x, names), calibrated.calibrated_classifiers_, strict=True):
-        assert same_model(one.estimator, estimator(kl_weight=2.0).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit]))
+    for (fit, _), item in zip(folds.split(x, names), calibrated.calibrated_classifiers_, strict=True):
+        assert same_model(item.estimator, estimator(kl_weight=2.0).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit]))
     # scikit-learn hands the metadata of a stack to its last estimator as well, routed or not, so that must take it.
     stack = StackingClassifier([("guided", model), ("plain", LogisticRegression())], final_estimator=model, cv=folds)
     stack.fit(x, names, privileged=z)
@@ -868,8 +868,8 @@ def test_without_routing_privileged_features_serve_every_tool():
 
     search = GridSearchCV(model, {"kl_weight": [0.0, 2.0]}, cv=folds, scoring="neg_log_loss").fit(both, y)
     for k, (fit, out) in enumerate(folds.split(x, y)):
-        one = estimator(kl_weight=2.0).fit(x.iloc[fit], y.iloc[fit], privileged=z.iloc[fit])
-        score = -log_loss(y.iloc[out], one.predict_proba(x.iloc[out]))
+        single = estimator(kl_weight=2.0).fit(x.iloc[fit], y.iloc[fit], privileged=z.iloc[fit])
+        score = -log_loss(y.iloc[out], single.predict_proba(x.iloc[out]))
         assert search.cv_results_[f"split{k}_test_score"][1] == score
     # A search, a calibration and a stack that were fitted with the columns predict without them.
     for tool in (
@@ -888,8 +888,8 @@ def test_without_routing_scikit_learn_cuts_what_is_passed_to_fit():
     pipe = Pipeline([("model", estimator(kl_weight=2.0))])
     crossed = cross_validate(pipe, x, y, cv=folds, params={"model__privileged": z}, scoring="neg_log_loss")
     for k, (fit, out) in enumerate(folds.split(x, y)):
-        one = estimator(kl_weight=2.0).fit(x.iloc[fit], y.iloc[fit], privileged=z.iloc[fit])
-        score = -log_loss(y.iloc[out], one.predict_proba(x.iloc[out]))
+        single = estimator(kl_weight=2.0).fit(x.iloc[fit], y.iloc[fit], privileged=z.iloc[fit])
+        score = -log_loss(y.iloc[out], single.predict_proba(x.iloc[out]))
         assert search.cv_results_[f"split{k}_test_score"][0] == crossed["test_score"][k] == score
 
 
@@ -1126,8 +1126,8 @@ def test_a_constraint_names_its_column_like_its_values():
     for short, long in pairs:
         assert repr(short) == repr(long)
         fitted = [
-            estimator(privileged_features=["group", "score"], kl_weight=0, constraints=[(one, 2.0)]).fit(both, y)
-            for one in (short, clone(short, safe=False), pickle.loads(pickle.dumps(long)))
+            estimator(privileged_features=["group", "score"], kl_weight=0, constraints=[(item, 2.0)]).fit(both, y)
+            for item in (short, clone(short, safe=False), pickle.loads(pickle.dumps(long)))
         ]
         assert same_model(fitted[0], fitted[1])
         assert same_model(fitted[0], fitted[2])
@@ -1222,10 +1222,10 @@ def apart(x, z, y):
 )
 def test_a_teacher_that_sees_its_own_rows_needs_others_to_stop(parameters, eval_privileged, rounds, is_refused):
     x, z, y = rows(40)
-    told = {"privileged": z, "eval_set": [(x, y), (x, y)], **parameters}
+    keywords = {"privileged": z, "eval_set": [(x, y), (x, y)], **parameters}
     tables = {"none": [None, None], "some": [None, z]}.get(eval_privileged)
-    views = divide(x, told.pop("eval_set"), told.pop("privileged"), tables, None)
-    trainer = estimator(**told)._trainer(views)
+    views = divide(x, keywords.pop("eval_set"), keywords.pop("privileged"), tables, None)
+    trainer = estimator(**keywords)._trainer(views)
     if not is_refused:
         assert trainer.check_early_stopping(rounds, views.eval_set) is None
         return
@@ -1256,7 +1256,7 @@ def test_who_teaches_which_columns():
 
 def test_what_is_said_of_evaluation_rows_has_their_length():
     x, _, y = rows(40)
-    for name, told, words in (
+    for name, found, words in (
         (
             "sample_weight_eval_set",
             [np.ones(39)],
@@ -1273,7 +1273,7 @@ def test_what_is_said_of_evaluation_rows_has_their_length():
         ("sample_weight", np.zeros(40), r"sample_weight must .* 0 in every row"),
     ):
         with pytest.raises(ValueError, match=words):
-            estimator(kl_weight=0).fit(x, y, eval_set=[(x, y)], **{name: told})
+            estimator(kl_weight=0).fit(x, y, eval_set=[(x, y)], **{name: found})
     with pytest.raises(ValueError, match=r"requires y .*None"):
         estimator().fit(x, None)
     # A list may be shorter than the evaluation sets: XGBoost's own says so.
@@ -1285,13 +1285,13 @@ def test_what_is_said_of_evaluation_rows_has_their_length():
 def test_evaluation_sets_are_pairs(made):
     x, z, y = rows(40)
     queries = {"qid": np.arange(40) // 8} if made is PrivilegedXGBRanker else {}
-    for given, its in (
+    for given, own in (
         ((x, y), "got a DataFrame as item 0: give a list even for one pair"),
         ([(x, y), (x, y, z)], r"got a tuple of 3 as item 1: .* such as eval_privileged"),
         (x, "got a str as item 0"),
         (3, "got 3"),
     ):
-        with pytest.raises(TypeError, match=rf"eval_set.*\(X, y\).*{its}"):
+        with pytest.raises(TypeError, match=rf"eval_set.*\(X, y\).*{own}"):
             made(**SMALL).fit(x, y, **queries, privileged=z, eval_set=given)
     if not queries:
         read_once = iter([[x, y]])

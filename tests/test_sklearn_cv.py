@@ -66,13 +66,13 @@ def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
     class Told(Exception):
         pass
 
-    def no_selection(*told, **more):
-        raise Told(told, more)
+    def no_selection(*keywords, **more):
+        raise Told(keywords, more)
 
     monkeypatch.setattr("pi_xgb._sklearn.cv.select", no_selection)
     x, z, y = rows()
     y = y.astype(float).where(y.index > 9)
-    told = {
+    keywords = {
         **{
             "method": "kbpib",
             "kl_weight": [2.0],
@@ -85,7 +85,7 @@ def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
     }
     groups, counts, weight = np.arange(150) // 2, np.arange(150) % 3, np.linspace(1, 2, 150)
     types = ["float", "q", "float", "float"]
-    model = estimator(**told, fold_jobs=2, random_state=np.int64(7), feature_types=types)
+    model = estimator(**keywords, fold_jobs=2, random_state=np.int64(7), feature_types=types)
     with pytest.raises(Told) as error:
         model.fit(x, y, privileged=z, sample_weight=weight, teacher_weight=counts, crossfit_groups=groups)
     (params, student, rounds), more = error.value.args
@@ -99,7 +99,7 @@ def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
     assert more.pop("labelled").tolist() == [False] * 10 + [True] * 140
     assert more.pop("teacher_weight") is counts
     assert more.pop("groups") is groups
-    assert more == {**told, "seed": 7, "n_jobs": 2, "progress": False}
+    assert more == {**keywords, "seed": 7, "n_jobs": 2, "progress": False}
     with pytest.raises(Told) as error:
         estimator(random_state=np.random.RandomState(0)).fit(x, y, privileged=z)
     assert error.value.args[1]["seed"] == 0
@@ -109,8 +109,8 @@ def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
 def test_best_params_are_those_of_the_estimator_without_cv():
     x, z, y = rows(300)
     for sees, crossfit in (("privileged", 0), ("privileged", 2), ("all", 2)):
-        told = {"teacher": "boosted", "teacher_sees": sees, "crossfit": crossfit}
-        model = estimator(method="kbpib", **told, standard_errors=0.0, n_estimators=15)
+        keywords = {"teacher": "boosted", "teacher_sees": sees, "crossfit": crossfit}
+        model = estimator(method="kbpib", **keywords, standard_errors=0.0, n_estimators=15)
         model.fit(x, y, privileged=z)
         again = PrivilegedXGBClassifier(**{**SMALL, **model.best_params_})
         again.fit(x, y, privileged=z if model.best_params_["kl_weight"] else None)
@@ -123,13 +123,13 @@ def test_best_params_are_those_of_the_estimator_without_cv():
 def test_the_choice_is_trained_on_the_matrix_that_xgboost_made(standard_errors, monkeypatch):
     trained, original = [], xgb.train
     monkeypatch.setattr(
-        xgb, "train", lambda params, rows, *told, **how: trained.append(rows) or original(params, rows, *told, **how)
+        xgb, "train", lambda params, rows, *found, **how: trained.append(rows) or original(params, rows, *found, **how)
     )
     x, z, y = rows()
     estimator(method="jpib", standard_errors=standard_errors).fit(x, y, privileged=z, eval_set=[(x, y)], verbose=False)
     # Those of the folds are cut from another; the last one is quantised already, and is the evaluation set as well.
     assert isinstance(trained[-1], xgb.QuantileDMatrix)
-    assert not any(isinstance(one, xgb.QuantileDMatrix) for one in trained[:-1])
+    assert not any(isinstance(item, xgb.QuantileDMatrix) for item in trained[:-1])
 
 
 def test_results_are_named_as_in_scikit_learns_searches():
@@ -141,7 +141,7 @@ def test_results_are_named_as_in_scikit_learns_searches():
     assert len(results["params"]) == 1 + 2 * 4
     last = {"method": "jpib", "teacher": "boosted", "crossfit": None, "kl_weight": 5.0}
     assert {name: results["params"][-1][name] for name in last} == last
-    assert {one["crossfit"] for one in results["params"]} == {None, 0, 2}
+    assert {item["crossfit"] for item in results["params"]} == {None, 0, 2}
     splits = np.array([results[f"split{i}_test_score"] for i in range(3)])
     # More is better, so that a logloss is negative.
     assert (splits < 0).all()
@@ -149,7 +149,7 @@ def test_results_are_named_as_in_scikit_learns_searches():
     assert results["std_test_score"] == pytest.approx(splits.std(axis=0))
     assert results["rank_test_score"].tolist() == rankdata(-results["mean_test_score"], method="min").tolist()
     assert results["rank_test_score"].dtype.kind == "i"
-    assert [one["n_estimators"] for one in results["params"]] == model.selection_.summary["rounds"].tolist()
+    assert [item["n_estimators"] for item in results["params"]] == model.selection_.summary["rounds"].tolist()
     scores = model.selection_.table.set_index(["candidate", "fold"])["score"]
     assert splits[1].tolist() == [-scores[candidate, 1] for candidate in results["candidate"]]
     assert model.best_score_ == results["mean_test_score"][list(results["candidate"]).index(model.selection_.candidate)]

@@ -48,7 +48,7 @@ def test_without_a_teacher_it_is_xgbranker():
 def test_every_keyword_of_xgbranker_arrives(capsys):
     (x, _, y), (x_valid, _, y_valid), chance = rows(), rows(1), np.random.default_rng(0)
     size = np.bincount(QID)
-    told = {
+    keywords = {
         "group": size,
         "sample_weight": chance.uniform(0.5, 2, 30),
         "base_margin": chance.normal(size=240),
@@ -60,9 +60,9 @@ def test_every_keyword_of_xgbranker_arrives(capsys):
         "verbose": True,
     }
     params = {"n_estimators": 4, "n_jobs": 1, "colsample_bynode": 0.5, "feature_weights": [9, 1, 1, 0.1]}
-    theirs = xgb.XGBRanker(**params).fit(x, y, **told)
+    theirs = xgb.XGBRanker(**params).fit(x, y, **keywords)
     shown = capsys.readouterr().out
-    ours = PrivilegedXGBRanker(kl_weight=0.0, **params).fit(x, y, **told)
+    ours = PrivilegedXGBRanker(kl_weight=0.0, **params).fit(x, y, **keywords)
     assert capsys.readouterr().out == shown != ""
     assert ours.get_booster().get_dump() == theirs.get_booster().get_dump()
     assert ours.evals_result() == theirs.evals_result()
@@ -81,10 +81,10 @@ def test_feature_weights_may_be_passed_to_fit():
 def test_it_trains_what_train_trains(crossfit):
     x, z, y = rows()
     weight = np.random.default_rng(0).uniform(0.5, 2, 30)
-    some = y.where(QID % 3 > 0)  # queries without labels, too
-    told = {"kl_weight": 3.0, "crossfit": crossfit}
-    model = PrivilegedXGBRanker(**SMALL, **told).fit(x, some, qid=QID, privileged=z, sample_weight=weight)
-    same = trained(x, z, some, weight=weight, labelled=some.notna(), **told)
+    subset = y.where(QID % 3 > 0)  # queries without labels, too
+    keywords = {"kl_weight": 3.0, "crossfit": crossfit}
+    model = PrivilegedXGBRanker(**SMALL, **keywords).fit(x, subset, qid=QID, privileged=z, sample_weight=weight)
+    same = trained(x, z, subset, weight=weight, labelled=subset.notna(), **keywords)
     np.testing.assert_array_equal(model.predict(x), same.predict(xgb.DMatrix(x)))
     assert model.get_booster().attr("pi_xgb_engine") == "copies"
     copied = pickle.loads(pickle.dumps(model))
@@ -93,22 +93,22 @@ def test_it_trains_what_train_trains(crossfit):
 
 def test_the_last_query_may_have_one_row():
     x, z, y = rows()
-    told = {"qid": np.append(QID[:-1], 30), "privileged": z, "sample_weight": np.ones(31)}
-    assert np.isfinite(PrivilegedXGBRanker(**SMALL).fit(x, y, **told).predict(x)).all()
+    keywords = {"qid": np.append(QID[:-1], 30), "privileged": z, "sample_weight": np.ones(31)}
+    assert np.isfinite(PrivilegedXGBRanker(**SMALL).fit(x, y, **keywords).predict(x)).all()
 
 
 def test_qid_may_be_a_column_which_no_model_sees():
     x, z, y = rows()
-    told = {"kl_weight": 3.0, "crossfit": 4, "teacher_sees": "all"}
-    by_keyword = PrivilegedXGBRanker(**SMALL, **told).fit(x, y, qid=QID, privileged=z)
+    keywords = {"kl_weight": 3.0, "crossfit": 4, "teacher_sees": "all"}
+    by_keyword = PrivilegedXGBRanker(**SMALL, **keywords).fit(x, y, qid=QID, privileged=z)
     assert by_keyword.get_booster().get_dump() != trained(x, z, y, kl_weight=3.0, crossfit=4).get_dump()
     table = x.assign(qid=QID)
     sets = [(table, y), (table.copy(), y)]
-    by_column = PrivilegedXGBRanker(**SMALL, **told).fit(table, y, privileged=z, eval_set=sets)
-    mixed = PrivilegedXGBRanker(**SMALL, **told).fit(table, y, privileged=z, eval_set=[(x, y)], eval_qid=[QID])
+    by_column = PrivilegedXGBRanker(**SMALL, **keywords).fit(table, y, privileged=z, eval_set=sets)
+    mixed = PrivilegedXGBRanker(**SMALL, **keywords).fit(table, y, privileged=z, eval_set=[(x, y)], eval_qid=[QID])
     seen = [*by_column.evals_result().values(), *mixed.evals_result().values()]
     assert seen[0] == seen[1] == seen[2]
-    within = PrivilegedXGBRanker(**SMALL, **told, privileged_features=list(z)).fit(x.join(z).assign(qid=QID), y)
+    within = PrivilegedXGBRanker(**SMALL, **keywords, privileged_features=list(z)).fit(x.join(z).assign(qid=QID), y)
     for model in (by_column, within):
         assert model.get_booster().get_dump() == by_keyword.get_booster().get_dump()
         assert model.n_features_in_ == 4
@@ -127,7 +127,7 @@ def test_the_teacher_stops_on_its_own_queries():
     model = PrivilegedXGBRanker(**endless).fit(x, y, qid=QID, privileged=z, eval_privileged=[z_valid], **sets)
     assert model.best_iteration < 59
     dvalid = xgb.QuantileDMatrix(x_valid, y_valid, qid=QID, ref=(dtrain := xgb.QuantileDMatrix(x, y, qid=QID)))
-    matrices = [xgb.DMatrix(one, label, qid=QID) for one, label in ((z, y), (z_valid, y_valid))]
+    matrices = [xgb.DMatrix(item, label, qid=QID) for item, label in ((z, y), (z_valid, y_valid))]
     same = pi_xgb.train(
         {"objective": "rank:ndcg", "max_depth": 3, "nthread": 1, "ndcg_exp_gain": False},
         dtrain, 60, privileged=matrices[0], privileged_evals=[(matrices[1], "valid")], early_stopping_rounds=2,
@@ -191,16 +191,16 @@ def test_queries_are_told_row_by_row():
 )
 def test_lengths_are_told_in_words(changed, message):
     x, z, y = rows()
-    told = {"y": y, "qid": QID, "eval y": y}
-    told |= {name: told[name][part] for name, part in changed.items()}
+    found = {"y": y, "qid": QID, "eval y": y}
+    found |= {name: found[name][part] for name, part in changed.items()}
     with pytest.raises(ValueError, match=message):
         PrivilegedXGBRanker(**SMALL).fit(
-            x, told["y"], qid=told["qid"], privileged=z, eval_set=[(x, told["eval y"])], eval_qid=[QID]
+            x, found["y"], qid=found["qid"], privileged=z, eval_set=[(x, found["eval y"])], eval_qid=[QID]
         )
 
 
 @pytest.mark.parametrize(
-    ("told", "error", "message"),
+    ("keywords", "error", "message"),
     [
         ({"group": [8] * 29}, ValueError, "group must .* 240 rows of X .* got 232 in 29 queries"),
         ({"group": [8] * 31 + [-8]}, ValueError, "group must be .* got -8 in query 31"),
@@ -232,15 +232,15 @@ def test_lengths_are_told_in_words(changed, message):
     ],
 )
 @pytest.mark.parametrize("crossfit", [0, 2])
-def test_what_is_told_of_queries_fits_the_rows(told, error, message, crossfit):
+def test_what_is_told_of_queries_fits_the_rows(keywords, error, message, crossfit):
     x, z, y = rows()
-    sets = {"eval_set": [(x, y)]} if any(name.startswith("eval") for name in told) else {}
+    sets = {"eval_set": [(x, y)]} if any(name.startswith("eval") for name in keywords) else {}
     with pytest.raises(error, match=message):
-        PrivilegedXGBRanker(**SMALL, crossfit=crossfit).fit(x, y, privileged=z, **sets, **told)
+        PrivilegedXGBRanker(**SMALL, crossfit=crossfit).fit(x, y, privileged=z, **sets, **keywords)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "keywords",
     [
         {"group": pd.Series([8.0] * 30)},
         {"group": [8] * 15 + [0] + [8] * 15},
@@ -254,10 +254,10 @@ def test_what_is_told_of_queries_fits_the_rows(told, error, message, crossfit):
         {"qid": pd.DataFrame({"query": QID})},
     ],
 )
-def test_queries_are_told_in_every_way_that_xgboost_reads(told):
+def test_queries_are_told_in_every_way_that_xgboost_reads(keywords):
     x, z, y = rows()
     expected = PrivilegedXGBRanker(**SMALL).fit(x, y, privileged=z, qid=QID)
-    model = PrivilegedXGBRanker(**SMALL).fit(x, y, privileged=z, **told)
+    model = PrivilegedXGBRanker(**SMALL).fit(x, y, privileged=z, **keywords)
     assert model.get_booster().get_dump() == expected.get_booster().get_dump()
-    seen = xgb.XGBRanker(**SMALL).fit(x, y, **told).get_booster()
-    assert PrivilegedXGBRanker(**SMALL, kl_weight=0).fit(x, y, **told).get_booster().get_dump() == seen.get_dump()
+    seen = xgb.XGBRanker(**SMALL).fit(x, y, **keywords).get_booster()
+    assert PrivilegedXGBRanker(**SMALL, kl_weight=0).fit(x, y, **keywords).get_booster().get_dump() == seen.get_dump()

@@ -157,13 +157,13 @@ def test_without_weight_it_is_xgboost_on_the_labelled_rows(classes, method):
     y = rows.y
     # Few bins, so that other rows would move the cuts.
     model = rows.estimator(kl_weight=0.0, tree_method=method, max_bin=4)
-    told = {"sample_weight": list(rows.weight)}
-    told |= {} if classes == 3 else {"base_margin": rows.weight}
-    model.fit(rows.x, y, privileged=rows.z, eval_set=[(rows.x[known], y[known])], verbose=False, **told)
+    keywords = {"sample_weight": list(rows.weight)}
+    keywords |= {} if classes == 3 else {"base_margin": rows.weight}
+    model.fit(rows.x, y, privileged=rows.z, eval_set=[(rows.x[known], y[known])], verbose=False, **keywords)
     plain = xgb.XGBRegressor if classes == 0 else xgb.XGBClassifier
     plain = plain(**SMALL, tree_method=method, max_bin=4)
-    told = {name: np.asarray(value)[known] for name, value in told.items()}
-    plain.fit(rows.x[known], y[known], eval_set=[(rows.x[known], y[known])], verbose=False, **told)
+    keywords = {name: np.asarray(value)[known] for name, value in keywords.items()}
+    plain.fit(rows.x[known], y[known], eval_set=[(rows.x[known], y[known])], verbose=False, **keywords)
     assert raw(model) == raw(plain)
     assert model.evals_result() == plain.evals_result()
     assert model.teacher_ is None
@@ -208,8 +208,8 @@ def test_several_targets_are_missing_together(classes, guiding):
 
     # What stands in the rows without labels is never looked at.
     several[~rows.labelled] = 1.0
-    told = {"privileged": xgb.DMatrix(rows.z, several), "labelled": rows.labelled, **guiding}
-    same = rows.by_train(several, **told)
+    keywords = {"privileged": xgb.DMatrix(rows.z, several), "labelled": rows.labelled, **guiding}
+    same = rows.by_train(several, **keywords)
     shown = same.predict(xgb.DMatrix(rows.x), output_margin=True)
     np.testing.assert_allclose(model.predict(rows.x, output_margin=True), shown, atol=1e-5)
 
@@ -485,8 +485,8 @@ def test_an_estimator_learns_from_labelled_rows_and_judges_all(classes, grouped)
     verdicts = []
     for fold in range(3):
         fit = rows.labelled & (fold_of != fold)
-        one = clone(teacher).fit(rows.z[fit], label[fit], sample_weight=rows.weight[fit])
-        verdicts.append(one.predict_proba(rows.z) if classes else one.predict(rows.z))
+        single = clone(teacher).fit(rows.z[fit], label[fit], sample_weight=rows.weight[fit])
+        verdicts.append(single.predict_proba(rows.z) if classes else single.predict(rows.z))
     q = np.mean(verdicts, axis=0)
     for fold in range(3):
         q[fold_of == fold] = verdicts[fold][fold_of == fold]
@@ -497,8 +497,8 @@ def test_an_estimator_learns_from_labelled_rows_and_judges_all(classes, grouped)
     )
     # In-sample: one model of all labelled rows.
     model = rows.estimator(**alone, crossfit=0).fit(rows.x, rows.y, privileged=rows.z)
-    one = clone(teacher).fit(rows.z[rows.labelled], label[rows.labelled])
-    q = one.predict_proba(rows.z) if classes else one.predict(rows.z)
+    single = clone(teacher).fit(rows.z[rows.labelled], label[rows.labelled])
+    q = single.predict_proba(rows.z) if classes else single.predict(rows.z)
     q = q[:, 1] if classes == 2 else q
     assert nameless(model) == nameless(rows.by_train(teacher=q, kl_weight=2.0, labelled=rows.labelled))
 
@@ -509,7 +509,7 @@ class Shares(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         self.classes_ = np.unique(y)
-        self.shares_ = np.array([weight[y == one].sum() for one in self.classes_]) / weight.sum()
+        self.shares_ = np.array([weight[y == item].sum() for item in self.classes_]) / weight.sum()
         return self
 
     def predict_proba(self, X):
@@ -527,10 +527,10 @@ def test_what_an_estimator_says_written_out(objective, n_classes, crossfit, weig
     weight = chance.uniform(0.5, 2, 120).astype(np.float32) if weighted else None
     params = {"objective": objective, **({"num_class": n_classes} if "multi" in objective else {})}
     dprivileged = xgb.DMatrix(z, y, weight=weight)
-    told = {"teacher": Shares(), "crossfit": crossfit, "labelled": labelled}
-    told |= {"crossfit_groups": groups} if crossfit else {}
+    keywords = {"teacher": Shares(), "crossfit": crossfit, "labelled": labelled}
+    keywords |= {"crossfit_groups": groups} if crossfit else {}
     with pytest.warns(UserWarning, match=r"12.*120 rows"):
-        learned = pi_xgb.fit_teacher(params, dprivileged, **told)
+        learned = pi_xgb.fit_teacher(params, dprivileged, **keywords)
     q, counts = learned.values, learned.teacher_weight
     assert counts.tolist() == (~np.isnan(z[:, 0])).astype(float).tolist()
 
@@ -545,10 +545,10 @@ def test_what_an_estimator_says_written_out(objective, n_classes, crossfit, weig
         expected = np.where((folds >= 0)[:, None], of_folds[folds], of_folds.mean(axis=0))
     else:
         expected = np.tile(shares(learns), (120, 1))
-    judged = counts > 0
-    np.testing.assert_allclose(q[judged], (expected if "multi" in objective else expected[:, 1])[judged], rtol=1e-6)
+    scored = counts > 0
+    np.testing.assert_allclose(q[scored], (expected if "multi" in objective else expected[:, 1])[scored], rtol=1e-6)
     # What the user says of rows holds in the place of gaps.
-    learned = pi_xgb.fit_teacher(params, dprivileged, **told, teacher_weight=np.full(120, 0.5))
+    learned = pi_xgb.fit_teacher(params, dprivileged, **keywords, teacher_weight=np.full(120, 0.5))
     assert learned.teacher_weight.tolist() == [0.5] * 120
 
 
@@ -562,11 +562,11 @@ def test_one_estimator_is_fitted_for_each_fold(crossfit):
             return super().fit(X, y)
 
     z, y = np.ones((20, 1)), np.arange(20) % 2
-    params, told = {"objective": "binary:logistic"}, {"teacher": Unweighted(), "crossfit": crossfit}
-    pi_xgb.fit_teacher(params, xgb.DMatrix(z, y), **told)
+    params, keywords = {"objective": "binary:logistic"}, {"teacher": Unweighted(), "crossfit": crossfit}
+    pi_xgb.fit_teacher(params, xgb.DMatrix(z, y), **keywords)
     assert fits == ([10, 10] if crossfit else [20])
     with pytest.raises(ValueError, match=r"sample_weight.*weights.*Unweighted"):
-        pi_xgb.fit_teacher(params, xgb.DMatrix(z, y, weight=np.ones(20)), **told)
+        pi_xgb.fit_teacher(params, xgb.DMatrix(z, y, weight=np.ones(20)), **keywords)
 
 
 def test_columns_are_put_in_the_order_of_the_classes():
@@ -850,10 +850,10 @@ def test_cross_validation_scores_labelled_rows_and_trains_on_all(classes, kind, 
         inside = clone(model).set_params(privileged_features=["z0", "z1"])
         found = cross_validate(inside, rows.x.join(rows.z), y, cv=folds, scoring=scoring)
     for k, (fit, out) in enumerate(folds.split(rows.x, rows.y)):
-        one = rows.estimator(crossfit=2, kl_weight=3.0)
-        one.fit(rows.x.iloc[fit], pd.Series(y).iloc[fit], privileged=rows.z.iloc[fit])
+        single = rows.estimator(crossfit=2, kl_weight=3.0)
+        single.fit(rows.x.iloc[fit], pd.Series(y).iloc[fit], privileged=rows.z.iloc[fit])
         for name in scoring:
-            assert found[f"test_{name}"][k] == get_scorer(name)(one, rows.x.iloc[out], pd.Series(y).iloc[out])
+            assert found[f"test_{name}"][k] == get_scorer(name)(single, rows.x.iloc[out], pd.Series(y).iloc[out])
 
 
 @pytest.mark.parametrize("routed", [False, True])
@@ -885,8 +885,8 @@ def test_what_goes_by_row_is_cut_along(routed):
             parts = {
                 name: values.iloc[fit] if name == "privileged" else values[fit] for name, values in of_rows.items()
             }
-            one = rows.estimator(crossfit=2, kl_weight=3.0).fit(rows.x.iloc[fit], rows.y.iloc[fit], **parts)
-            expected = get_scorer("neg_log_loss")(one, rows.x.iloc[out], rows.y.iloc[out])
+            single = rows.estimator(crossfit=2, kl_weight=3.0).fit(rows.x.iloc[fit], rows.y.iloc[fit], **parts)
+            expected = get_scorer("neg_log_loss")(single, rows.x.iloc[out], rows.y.iloc[out])
             assert scores[k] == search.cv_results_[f"split{k}_test_score"][0] == expected
         refitted = rows.estimator(crossfit=2, kl_weight=3.0).fit(rows.x, rows.y, **of_rows)
         assert raw(search.best_estimator_[-1]) == raw(refitted)

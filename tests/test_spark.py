@@ -220,7 +220,7 @@ def taught(table=TABLE, known=KNOWN, rounds=ROUNDS, **keywords):
 
 
 def assert_close(booster, other):
-    margins = [one.predict(xgb.DMatrix(TABLE[X_NAMES]), output_margin=True) for one in (booster, other)]
+    margins = [item.predict(xgb.DMatrix(TABLE[X_NAMES]), output_margin=True) for item in (booster, other)]
     np.testing.assert_allclose(*margins, atol=1e-5)
 
 
@@ -703,8 +703,8 @@ BY_PAIRS = {"objective": "rank:pairwise", "lambdarank_num_pair_per_sample": 30} 
 
 def ranked_on_one_machine(params, query, **keywords):
     order = np.argsort(query, kind="stable")
-    its = {"label": TABLE["kind"].iloc[order], "qid": query[order]}
-    dtrain, privileged = (xgb.DMatrix(TABLE[names].iloc[order], **its) for names in (X_NAMES, Z_NAMES))
+    settings = {"label": TABLE["kind"].iloc[order], "qid": query[order]}
+    dtrain, privileged = (xgb.DMatrix(TABLE[names].iloc[order], **settings) for names in (X_NAMES, Z_NAMES))
     by_row = {name: values[order] for name, values in keywords.items()}
     params = {**PARAMS, **params}
     return pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0, **by_row)

@@ -102,7 +102,7 @@ def test_who_drops_trees(params, drops):
 )
 def test_params_that_may_mean_something_else(params, label, given, message, recwarn):
     Spec.read(params).warn_of_other_meanings(np.array(label), kl_weight_given=given)
-    assert [str(one.message) for one in recwarn.list if message is None] == []
+    assert [str(item.message) for item in recwarn.list if message is None] == []
     assert len(recwarn.list) == (message is not None)
     if message:
         recwarn.list.clear()
@@ -188,8 +188,8 @@ Y, W = np.array([0, 1, 0.5, 1], np.float32), np.array([1, 2, 3, 4], np.float32)
 KNOWN = np.array([True, False, True, True])
 
 
-def task(of=None, label=Y, weight=W, labelled=None):
-    return Task.from_arrays(of or spec(), label, weight, labelled, n_rows=len(label), name="dtrain")
+def task(source=None, label=Y, weight=W, labelled=None):
+    return Task.from_arrays(source or spec(), label, weight, labelled, n_rows=len(label), name="dtrain")
 
 
 def test_weights_have_the_scale_of_positives_folded_in():
@@ -206,10 +206,10 @@ def test_weights_have_the_scale_of_positives_folded_in():
 
 def test_labels_that_nobody_knows_are_0_here_and_nan_to_teachers():
     wrong = np.where(KNOWN, Y, 7).astype(np.float32)
-    some = task(label=wrong, labelled=KNOWN)
-    assert some.label.tolist() == [0, 0, 0.5, 1]
-    np.testing.assert_array_equal(some.teacher_label, np.where(KNOWN, Y, np.nan))
-    assert some.teacher_label.dtype == some.label.dtype == np.float32
+    subset = task(label=wrong, labelled=KNOWN)
+    assert subset.label.tolist() == [0, 0, 0.5, 1]
+    np.testing.assert_array_equal(subset.teacher_label, np.where(KNOWN, Y, np.nan))
+    assert subset.teacher_label.dtype == subset.label.dtype == np.float32
     assert task().teacher_label is task().label or task().teacher_label.tolist() == Y.tolist()
     with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
         task(label=wrong)
@@ -241,20 +241,20 @@ def test_means_have_a_column_for_each_class_or_target():
 )
 def test_labelled_rows_have_something_to_tell_apart(params, label, labelled, message):
     mask = None if labelled is None else np.array(labelled, bool)
-    its = task(Spec.read(params), np.array(label, np.float32), labelled=mask)
+    own = task(Spec.read(params), np.array(label, np.float32), labelled=mask)
     if message is None:
-        its.check_labelled_rows()
+        own.check_labelled_rows()
         return
     with pytest.raises(ValueError, match=message):
-        its.check_labelled_rows()
+        own.check_labelled_rows()
 
 
 def test_metrics_are_of_rows_with_labels():
-    its = task(labelled=KNOWN)
-    its.check_evals(D, [(OTHER, "valid")])
+    own = task(labelled=KNOWN)
+    own.check_evals(D, [(OTHER, "valid")])
     task().check_evals(D, [(D, "train")])
     with pytest.raises(ValueError, match=r"dtrain.*evals.*without"):
-        its.check_evals(D, [(OTHER, "valid"), (D, "train")])
+        own.check_evals(D, [(OTHER, "valid"), (D, "train")])
 
 
 def test_several_targets_weigh_rows():

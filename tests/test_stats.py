@@ -54,8 +54,8 @@ def test_groups_are_dealt_to_the_fold_that_lacks_their_labels_most(classes, frac
 
 
 def test_few_rows_are_kinds_of_their_own():
-    told = folds.deal_groups(np.array([0.5, 1.5, 2.5]), np.array([1, 2, 3]), 3, 0, classes=False)
-    assert sorted(own.tolist() for _, own in told) == [[0], [1], [2]]
+    found = folds.deal_groups(np.array([0.5, 1.5, 2.5]), np.array([1, 2, 3]), 3, 0, classes=False)
+    assert sorted(own.tolist() for _, own in found) == [[0], [1], [2]]
 
 
 def test_groups_of_rows_are_checked():
@@ -174,26 +174,26 @@ def test_made_data_is_what_its_parameters_say():
 def test_made_data_has_sizes_defaults_and_bounds():
     data, again = make_privileged(), make_privileged(seed=0)
     assert (data.x.shape, data.z.shape) == ((1000, 8), (1000, 3))
-    assert all(one.equals(other) for one, other in zip(data, again, strict=True))
+    assert all(item.equals(other) for item, other in zip(data, again, strict=True))
     assert not make_privileged(seed=1).x.equals(data.x)
-    told = {"n_features": 8, "n_privileged": 3, "strength": 2.0, "x_noise": 1.0, "label_noise": 0.0}
-    assert make_privileged(1000, **told, group_share=0.3, group_gap=0.0).x.equals(data.x)
+    keywords = {"n_features": 8, "n_privileged": 3, "strength": 2.0, "x_noise": 1.0, "label_noise": 0.0}
+    assert make_privileged(1000, **keywords, group_share=0.3, group_gap=0.0).x.equals(data.x)
     smallest = make_privileged(1, n_features=1, n_privileged=1, label_noise=1, group_share=1, x_noise=0, strength=0)
     assert (smallest.x.shape, smallest.z.shape, smallest.group.tolist()) == ((1, 1), (1, 1), [1])
     for name, *wrong in (("label_noise", -0.1, 1.1), ("group_share", -0.1, 1.1), ("x_noise", -0.1), ("strength", -1)):
-        for one in (*wrong, np.nan):
+        for item in (*wrong, np.nan):
             with pytest.raises(ValueError, match=f"{name}.*between 0"):
-                make_privileged(10, **{name: one})
+                make_privileged(10, **{name: item})
     for name in ("n_rows", "n_features", "n_privileged"):
         with pytest.raises(ValueError, match=f"{name}.*1.*0"):
             make_privileged(**{name: 0})
-        for one in ("10", 10.0, True, None):
-            with pytest.raises(TypeError, match=f"{name}.*whole number.*{one!r}"):
-                make_privileged(**{name: one})
+        for item in ("10", 10.0, True, None):
+            with pytest.raises(TypeError, match=f"{name}.*whole number.*{item!r}"):
+                make_privileged(**{name: item})
     # An infinite blur or gap leaves features without a number.
-    for name, one in (("x_noise", np.inf), ("group_gap", np.nan), ("group_gap", np.inf), ("group_gap", -np.inf)):
-        with pytest.raises(ValueError, match=f"{name} must lie between .* and 1.79769e\\+308, got {one}"):
-            make_privileged(10, **{name: one})
+    for name, item in (("x_noise", np.inf), ("group_gap", np.nan), ("group_gap", np.inf), ("group_gap", -np.inf)):
+        with pytest.raises(ValueError, match=f"{name} must lie between .* and 1.79769e\\+308, got {item}"):
+            make_privileged(10, **{name: item})
     with pytest.raises(TypeError, match=r"strength.*'2'"):
         make_privileged(10, strength="2")
 

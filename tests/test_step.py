@@ -109,8 +109,8 @@ def test_damped_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_a
     def pull(p, y):
         gap = p - parity.q(p, y, None)
         rounds.append(rounds[-1] + pace * (gap - rounds[-1]))
-        asked = np.clip(p - (at_once * gap + (kl_weight - at_once) * rounds[-1]) / kl_weight, 0, 1)
-        return (p - y) + 0.7 * (p - fixed) + kl_weight * (p - asked)
+        requested = np.clip(p - (at_once * gap + (kl_weight - at_once) * rounds[-1]) / kl_weight, 0, 1)
+        return (p - y) + 0.7 * (p - fixed) + kl_weight * (p - requested)
 
     taught = [(parity, kl_weight), (fixed, 0.7)]
     ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=taught)
@@ -351,7 +351,7 @@ def test_a_constraint_that_comes_late_does_not_overshoot(kl_weight):
     assert gaps[-1] < 0.25 * gaps[0]
     late = pi_xgb.train(params, dtrain, 40, teacher=damped, kl_weight=kl_weight, xgb_model=plain)
     whole = pi_xgb.train(params, dtrain, 80, teacher=damped, kl_weight=kl_weight)
-    loss = [-np.log(np.where(y == 1, p, 1 - p)).mean() for p in (one.predict(dtrain) for one in (late, whole))]
+    loss = [-np.log(np.where(y == 1, p, 1 - p)).mean() for p in (item.predict(dtrain) for item in (late, whole))]
     assert loss[0] < loss[1] + 0.03
 
 

@@ -173,7 +173,7 @@ def test_all_rows_labelled_and_every_weight_1_is_the_model_of_before(objective, 
     rows = Rows(objective)
     for guided in ({"teacher": rows.q}, {"privileged": rows.privileged(), "crossfit": 3}):
         plain = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, engine=engine, **guided)
-        told = pi_xgb.train(
+        found = pi_xgb.train(
             rows.params,
             rows.dtrain(),
             ROUNDS,
@@ -183,7 +183,7 @@ def test_all_rows_labelled_and_every_weight_1_is_the_model_of_before(objective, 
             **guided,
         )
         # To the bit: nothing is said of any row.
-        assert told.save_raw("json") == plain.save_raw("json")
+        assert found.save_raw("json") == plain.save_raw("json")
 
 
 @every_objective
@@ -226,18 +226,18 @@ def test_the_teacher_learns_from_labelled_rows_and_judges_all(crossfit):
     # What it says of labelled rows is what it says without the others.
     np.testing.assert_array_equal(teacher.values[known], alone.values)
     rest = np.flatnonzero(~rows.labelled)
-    told = [booster.predict(xgb.DMatrix(rows.z[rest])) for booster in alone.boosters]
+    found = [booster.predict(xgb.DMatrix(rows.z[rest])) for booster in alone.boosters]
     # And of the others, what its boosters say on average.
-    np.testing.assert_allclose(teacher.values[rest], np.mean(told, axis=0), atol=1e-6)
+    np.testing.assert_allclose(teacher.values[rest], np.mean(found, axis=0), atol=1e-6)
 
 
 def test_a_teacher_on_quantiles_learns_from_labelled_rows_too():
     rows = Rows("binary:logistic")
     by_weight = xgb.QuantileDMatrix(rows.z, rows.y)
-    told = pi_xgb.fit_teacher(rows.params, by_weight, 5, labelled=rows.labelled).values
+    found = pi_xgb.fit_teacher(rows.params, by_weight, 5, labelled=rows.labelled).values
     # Rows that cannot be cut out are left out by weight, and few distinct values leave no cuts to differ.
     expected = pi_xgb.fit_teacher(rows.params, rows.privileged(), 5, labelled=rows.labelled).values
-    np.testing.assert_allclose(told, expected, atol=1e-5)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def visits(n_patients: int = 60, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
@@ -323,17 +323,17 @@ def test_labels_and_teachers_travel_with_a_matrix(objective):
     rows = Rows(objective)
     counts = (rows.teacher_weight > 0).astype(float)
     attached = pi_xgb.attach_teacher(rows.dtrain(), rows.q, labelled=rows.labelled, teacher_weight=counts)
-    some = np.arange(20, 150)
-    booster = xgb.train(rows.params, attached.slice(some), ROUNDS, obj=pi_xgb.KLObjective(kl_weight=2.0))
+    subset = np.arange(20, 150)
+    booster = xgb.train(rows.params, attached.slice(subset), ROUNDS, obj=pi_xgb.KLObjective(kl_weight=2.0))
     with pytest.warns(UserWarning, match=r"neither.*label.*teacher"):
         expected = pi_xgb.train(
             rows.params,
-            rows.dtrain(some),
+            rows.dtrain(subset),
             ROUNDS,
-            teacher=rows.q[some],
+            teacher=rows.q[subset],
             kl_weight=2.0,
-            labelled=rows.labelled[some],
-            teacher_weight=counts[some],
+            labelled=rows.labelled[subset],
+            teacher_weight=counts[subset],
         )
     np.testing.assert_allclose(margins(booster, rows), margins(expected, rows), atol=1e-5)
 
@@ -341,11 +341,11 @@ def test_labels_and_teachers_travel_with_a_matrix(objective):
 def test_a_list_may_have_a_weight_per_row():
     rows = Rows("binary:logistic")
     per_row = 0.5 + rows.teacher_weight
-    one = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, teacher=[(rows.q, per_row), (1 - rows.q, 0.3)])
+    single = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, teacher=[(rows.q, per_row), (1 - rows.q, 0.3)])
     other = pi_xgb.train(
         rows.params, rows.dtrain(), ROUNDS, teacher=[(rows.q, per_row / 2), (rows.q, per_row / 2), (1 - rows.q, 0.3)]
     )
-    np.testing.assert_allclose(margins(one, rows), margins(other, rows), atol=1e-5)
+    np.testing.assert_allclose(margins(single, rows), margins(other, rows), atol=1e-5)
 
 
 def test_rows_without_privileged_values_are_not_taught():
@@ -355,10 +355,10 @@ def test_rows_without_privileged_values_are_not_taught():
     known[::5] = 0
     with pytest.warns(UserWarning, match=r"32.*160 rows"):
         booster = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), crossfit=3)
-    said = pi_xgb.train(
+    result = pi_xgb.train(
         rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), crossfit=3, teacher_weight=known
     )
-    assert booster.save_raw("json") == said.save_raw("json")
+    assert booster.save_raw("json") == result.save_raw("json")
     everywhere = pi_xgb.train(
         rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), crossfit=3, teacher_weight=np.ones(rows.n)
     )
@@ -529,8 +529,8 @@ def test_a_word_says_what_the_teacher_sees(method):
     # To rounding: side by side, the weights of the rows come along and need no objective.
     np.testing.assert_allclose(margins(by_word, rows), margins(by_hand, rows), atol=1e-5)
     alone = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), **guided)
-    said = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), teacher="boosted", **guided)
-    assert said.save_raw("json") == alone.save_raw("json")
+    result = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, privileged=rows.privileged(), teacher="boosted", **guided)
+    assert result.save_raw("json") == alone.save_raw("json")
     assert by_word.save_raw("json") != alone.save_raw("json")
 
 
@@ -572,17 +572,17 @@ def test_a_constraint_may_stand_in_both_boosters_of_jpib(engine, hessian):
     dtrain, dpriv = rows.dtrain(), rows.privileged()
     student, teacher = xgb.Booster(rows.params, [dtrain]), xgb.Booster(rows.params, [dpriv])
 
-    def mean(one: xgb.Booster, matrix: xgb.DMatrix) -> np.ndarray:
-        return 1 / (1 + np.exp(-one.predict(matrix, output_margin=True, training=True)))
+    def mean(single: xgb.Booster, matrix: xgb.DMatrix) -> np.ndarray:
+        return 1 / (1 + np.exp(-single.predict(matrix, output_margin=True, training=True)))
 
-    def step(one: xgb.Booster, matrix: xgb.DMatrix, own: np.ndarray, other: np.ndarray, i: int) -> None:
+    def step(single: xgb.Booster, matrix: xgb.DMatrix, own: np.ndarray, other: np.ndarray, i: int) -> None:
         wanted = parity.q(own, rows.y, w)
         grad = w * (m * (own - rows.y) + 0.8 * (own - other) + price * (own - wanted))
         counted = m + 0.8 + price
-        if hessian == "adaptive" and one is student:
+        if hessian == "adaptive" and single is student:
             # Of a constraint the Hessian counts what closes the gap; in the teacher the paper's stays.
             counted = np.maximum(m + 0.8, rows.params.get("eta", 0.3) * counted)
-        one.boost(matrix, i, grad=grad, hess=w * counted * own * (1 - own))
+        single.boost(matrix, i, grad=grad, hess=w * counted * own * (1 - own))
 
     for i in range(ROUNDS):
         p, q = mean(student, dtrain), mean(teacher, dpriv)
@@ -644,14 +644,14 @@ def test_one_class_alone_is_found_on_every_road():
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("keywords", "words"),
     [
         ({"labelled": [True] * 5 + [False]}, r"labelled.*6 rows.*160"),
         ({"teacher_weight": [0.5] * 6}, r"teacher_weight.*6 rows.*160"),
         ({"labelled": [False] * 160}, "no row with a label"),
     ],
 )
-def test_an_objective_says_whose_rows_it_knows(said, words):
+def test_an_objective_says_whose_rows_it_knows(keywords, words):
     rows = Rows("binary:logistic")
     with pytest.raises(ValueError, match=words):
-        xgb.train(rows.params, rows.dtrain(), 2, obj=pi_xgb.KLObjective(rows.q, **said))
+        xgb.train(rows.params, rows.dtrain(), 2, obj=pi_xgb.KLObjective(rows.q, **keywords))

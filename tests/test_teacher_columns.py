@@ -93,7 +93,7 @@ def test_an_ensemble_that_was_not_fitted_yet_has_no_length():
         objective = {**PARAMS, "objective": model.objective}
         matrices = [xgb.DMatrix(part, y) for part in (DATA.x, DATA.z)]
         student = pi_xgb.train(objective, matrices[0], 5, privileged=matrices[1], teacher=teacher, kl_weight=2.0)
-        predictions = [one.predict(matrices[0]) for one in (model.get_booster(), student)]
+        predictions = [item.predict(matrices[0]) for item in (model.get_booster(), student)]
         np.testing.assert_allclose(*predictions, atol=0.05)  # the estimator reads the table in float64
 
 

@@ -364,7 +364,7 @@ def test_what_a_teacher_says_may_lie_in_any_box(box):
             return np.ma.masked_less(case.q, 0.5)
 
     case = problem("binary:logistic")
-    boxed, array = (pi_xgb.train(case.params(), case.dtrain(), 3, teacher=one()) for one in (Boxed, Array))
+    boxed, array = (pi_xgb.train(case.params(), case.dtrain(), 3, teacher=item()) for item in (Boxed, Array))
     assert boxed.get_dump() == array.get_dump()
     with pytest.raises(TypeError, match=r"q .*Masked.*masked"):
         pi_xgb.train(case.params(), case.dtrain(), 3, teacher=Masked())
@@ -540,8 +540,8 @@ def test_nobody_knows_which_rows_a_frozen_estimator_has_seen(capsys):
         (True, "on the labelled rows", ""),
     ):
         estimator = LogisticRegression().fit(table, y)
-        told = {"teacher": FrozenEstimator(estimator) if frozen else estimator, "crossfit": 0}
-        teacher = pi_xgb.fit_teacher(params, privileged, **told, verbose_eval=True)
+        keywords = {"teacher": FrozenEstimator(estimator) if frozen else estimator, "crossfit": 0}
+        teacher = pi_xgb.fit_teacher(params, privileged, **keywords, verbose_eval=True)
         assert repr(teacher).endswith(f"{where}>")
         assert capsys.readouterr().out.endswith(f" on 400 labelled rows{watched}\n")
 
@@ -550,14 +550,14 @@ def test_nobody_knows_which_rows_a_frozen_estimator_has_seen(capsys):
 def test_a_teacher_without_a_score_tells_none(objective, capsys):
     x, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60.0) % 7 + 1
     bounds = {"label_lower_bound": y, "label_upper_bound": y}
-    told = {"rank:pairwise": {"label": y, "qid": np.arange(60) // 6}, "survival:aft": bounds}.get(
+    keywords = {"rank:pairwise": {"label": y, "qid": np.arange(60) // 6}, "survival:aft": bounds}.get(
         objective, {"label": y}
     )
     params = {"objective": objective, "nthread": 1}
-    teacher = pi_xgb.fit_teacher(params, xgb.DMatrix(x, **told), 3, crossfit=2, verbose_eval=True)
+    teacher = pi_xgb.fit_teacher(params, xgb.DMatrix(x, **keywords), 3, crossfit=2, verbose_eval=True)
     # What XGBoost says of q needs one label in each row, and rows by themselves.
-    said = capsys.readouterr().out
-    assert said.startswith("teacher: q-mae:") if objective == "reg:absoluteerror" else said == ""
+    output = capsys.readouterr().out
+    assert output.startswith("teacher: q-mae:") if objective == "reg:absoluteerror" else output == ""
     assert np.isnan(teacher.loss)
     assert repr(teacher) == "<LearnedTeacher: boosted, 2 model(s) each>"
 

@@ -394,7 +394,7 @@ def test_a_custom_metric_sees_predictions_on_their_own_scale(objective: str, eng
     fields = {}
     if base_margin:
         fields["base_margin"] = np.full(data.q.shape, 0.7)
-    dtrain, one, other = matrix(data, **fields), matrix(data, **fields), matrix(table(objective, 40, seed=5))
+    dtrain, single, other = matrix(data, **fields), matrix(data, **fields), matrix(table(objective, 40, seed=5))
     seen: list[np.ndarray] = []
 
     def metric(predictions: np.ndarray, evaluated: xgb.DMatrix) -> tuple[str, float]:
@@ -402,7 +402,7 @@ def test_a_custom_metric_sees_predictions_on_their_own_scale(objective: str, eng
         seen.append(predictions.copy())
         return "metric", float(evaluated.num_row())
 
-    watch = AfterEachRound(one, other)
+    watch = AfterEachRound(single, other)
     history: dict[str, Any] = {}
     pi_xgb.train(
         params_of(objective),
@@ -411,7 +411,7 @@ def test_a_custom_metric_sees_predictions_on_their_own_scale(objective: str, eng
         teacher=data.q,
         kl_weight=1.5,
         engine=engine,
-        evals=[(one, "one"), (other, "other")],
+        evals=[(single, "one"), (other, "other")],
         evals_result=history,
         custom_metric=metric,
         callbacks=[watch],
@@ -999,10 +999,10 @@ def test_two_teachers_are_one_teacher_of_their_weighted_mean() -> None:
     data = table("binary:logistic")
     params, other = params_of("binary:logistic"), 1 - data.q**2
     both = pi_xgb.train(params, matrix(data), 5, teacher=[(data.q, 0.5), (other, 1.5)])
-    one = pi_xgb.train(params, matrix(data), 5, teacher=(0.5 * data.q + 1.5 * other) / 2, kl_weight=2.0)
+    single = pi_xgb.train(params, matrix(data), 5, teacher=(0.5 * data.q + 1.5 * other) / 2, kl_weight=2.0)
     alone = pi_xgb.train(params, matrix(data), 5, teacher=[(data.q, 0.5)])
     # Teachers add up: weights and verdicts.
-    np.testing.assert_allclose(both.predict(matrix(data)), one.predict(matrix(data)), rtol=1e-5)
+    np.testing.assert_allclose(both.predict(matrix(data)), single.predict(matrix(data)), rtol=1e-5)
     assert alone.get_dump() == pi_xgb.train(params, matrix(data), 5, teacher=data.q, kl_weight=0.5).get_dump()
 
 
@@ -1375,9 +1375,9 @@ def test_privileged_evals_may_be_any_iterable_and_maximize_is_about_them_too() -
 def test_groups_of_crossfit_reach_the_teacher() -> None:
     data, group = table("binary:logistic"), np.arange(90) // 4
     params = params_of("binary:logistic")
-    told: dict[str, Any] = {"crossfit": 3, "crossfit_groups": group}
-    learned = pi_xgb.train(params, matrix(data), 4, privileged=privileged_of(data), **told)
-    teacher = pi_xgb.fit_teacher(params, privileged_of(data), 4, **told)
+    keywords: dict[str, Any] = {"crossfit": 3, "crossfit_groups": group}
+    learned = pi_xgb.train(params, matrix(data), 4, privileged=privileged_of(data), **keywords)
+    teacher = pi_xgb.fit_teacher(params, privileged_of(data), 4, **keywords)
     assert model_text(pi_xgb.train(params, matrix(data), 4, teacher=teacher)) == model_text(learned)
     apart = pi_xgb.train(params, matrix(data), 4, privileged=privileged_of(data), crossfit=3)
     assert model_text(apart) != model_text(learned)

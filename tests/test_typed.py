@@ -67,12 +67,12 @@ def test_mypy_finds_what_is_misspelt_in_a_user_script(tmp_path):
     path = "" if home.name == "site-packages" else f"mypy_path = {home}\n"
     config.write_text(f"[mypy]\nfollow_imports = silent\nignore_missing_imports = True\n{path}")
     command = [sys.executable, "-m", "mypy", "--config-file", str(config), script.name]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
     lines = script.read_text().splitlines()
     expected = {number: line.split("  # ")[1] for number, line in enumerate(lines, 1) if "  # " in line}
-    found = {int(line.split(":")[1]): line for line in told.splitlines() if " error: " in line}
-    assert found.keys() == expected.keys(), told
-    assert [words for number, words in expected.items() if words not in found[number]] == [], told
+    found = {int(line.split(":")[1]): line for line in output.splitlines() if " error: " in line}
+    assert found.keys() == expected.keys(), output
+    assert [words for number, words in expected.items() if words not in found[number]] == [], output
 
 
 def test_the_words_for_type_checkers_are_those_of_the_registry():

@@ -38,13 +38,13 @@ def test_a_list_of_pairs_is_none_of_q():
 
 
 def test_one_teacher_weighs_what_is_said_of_all_or_of_each_row():
-    (one,) = as_weighted_teachers(Q, 0.25, SHARES)
-    assert (one.kl_weight, one.per_row, one.weight, one.counts) == (0.25, None, 0.25, True)
+    (single,) = as_weighted_teachers(Q, 0.25, SHARES)
+    assert (single.kl_weight, single.per_row, single.weight, single.counts) == (0.25, None, 0.25, True)
     assert not as_weighted_teachers(Q, 0.0, SHARES)[0].counts
-    (some,) = as_weighted_teachers(Q, 2.0, SHARES, np.array([0.0, 0.25, 1.0]))
-    assert some.weight.tolist() == [0.0, 0.5, 2.0]
-    assert some.counts
-    assert not WeightedTeacher(one.teacher, 2.0, np.zeros(3)).counts
+    (subset,) = as_weighted_teachers(Q, 2.0, SHARES, np.array([0.0, 0.25, 1.0]))
+    assert subset.weight.tolist() == [0.0, 0.5, 2.0]
+    assert subset.counts
+    assert not WeightedTeacher(single.teacher, 2.0, np.zeros(3)).counts
     # What the user says takes the place of what the teacher counts by itself.
     own = FixedTeacher(Q)
     own.teacher_weight = np.array([1.0, 0.0, 1.0])
@@ -56,8 +56,8 @@ def test_a_list_has_weights_of_its_own():
     per_row = [np.array([0.0, 1.0, 4.0]), np.ones(3), np.zeros(3), np.full(3, 0.25)]
     given = as_weighted_teachers([(Q, 0.75), *((Q, weight) for weight in per_row)], 0.5, SHARES)
     # The largest of several weights is that of the teacher, and the others are parts of it.
-    assert [one.kl_weight for one in given] == [0.75, 4.0, 1.0, 1.0, 0.25]
-    assert [None if one.per_row is None else one.per_row.tolist() for one in given] == [
+    assert [item.kl_weight for item in given] == [0.75, 4.0, 1.0, 1.0, 0.25]
+    assert [None if item.per_row is None else item.per_row.tolist() for item in given] == [
         None,
         [0, 0.25, 1],
         None,

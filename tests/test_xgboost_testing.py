@@ -235,9 +235,9 @@ COPIED = (
 
 def copied() -> list[Any]:
     """Their calls. Rows without weights have another median before XGBoost 3.4 than rows that weigh 1, as copies do."""
-    some = [param for param in ALL_FOUND if param.values[0].__name__ in COPIED]
+    subset = [param for param in ALL_FOUND if param.values[0].__name__ in COPIED]
     interpolates = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) < (3, 4)
-    return [param for param in some if not (interpolates and param.values[1].get("weighted") is False)]
+    return [param for param in subset if not (interpolates and param.values[1].get("weighted") is False)]
 
 
 def taught_by_copies_of_the_labels(counted: dict[str, int]) -> Callable[..., Any]:

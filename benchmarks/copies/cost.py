@@ -61,14 +61,14 @@ def cpu_seconds(training: Callable[[], object]) -> float:
 def costs(rows: int, rounds: int, repeats: int, objectives: Sequence[str] = OBJECTIVES) -> Iterator[dict[str, Any]]:
     """A line per objective: the ratios of time and memory."""
     for objective in objectives:
-        its = trainings(objective, rows, rounds)
-        its["plain"]()  # draws the cuts, which stay in the matrix
-        pairs = [(cpu_seconds(its["plain"]), cpu_seconds(its["copies"])) for _ in range(repeats)]
+        own = trainings(objective, rows, rounds)
+        own["plain"]()  # draws the cuts, which stay in the matrix
+        pairs = [(cpu_seconds(own["plain"]), cpu_seconds(own["copies"])) for _ in range(repeats)]
         ratios = sorted(copies / plain for plain, copies in pairs)
-        asked = {"objective": objective, "rows": rows, "rounds": rounds}
-        base, ours = (_peak({**asked, "train": train}) for train in ("plain", "copies"))
+        requested = {"objective": objective, "rows": rows, "rounds": rounds}
+        base, ours = (_peak({**requested, "train": train}) for train in ("plain", "copies"))
         yield {
-            **asked,
+            **requested,
             "plain_seconds": statistics.median(plain for plain, _ in pairs),
             "time_ratio": statistics.median(ratios),
             "low": ratios[0],
@@ -79,8 +79,8 @@ def costs(rows: int, rounds: int, repeats: int, objectives: Sequence[str] = OBJE
         }
 
 
-def _peak(asked: dict[str, Any]) -> float:
-    command = [sys.executable, "-m", "benchmarks.copies.cost", json.dumps(asked)]
+def _peak(requested: dict[str, Any]) -> float:
+    command = [sys.executable, "-m", "benchmarks.copies.cost", json.dumps(requested)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 

@@ -42,10 +42,10 @@ def gain(better: pd.Series[float], worse: pd.Series[float], digits: int = 4, tes
 def _gains(found: pd.DataFrame) -> list[str]:
     rows = []
     for problem in PROBLEMS:
-        its = found[found["problem"] == problem.name]
+        own = found[found["problem"] == problem.name]
         ways = ("labelled", "labelled_control", "unlabelled", "unlabelled_control", "all_labels")
-        gains = [gain(its["plain"], its[way]) for way in ways]
-        rows.append([f"{problem.name}: {problem.measure}", number(its["plain"].mean(), 4), *gains])
+        gains = [gain(own["plain"], own[way]) for way in ways]
+        rows.append([f"{problem.name}: {problem.measure}", number(own["plain"].mean(), 4), *gains])
     return [
         "## Made data with known truth",
         "",
@@ -75,11 +75,11 @@ def _strength(found: pd.DataFrame) -> list[str]:
     rows = [
         [
             number(noise, 1),
-            number(told, 2),
-            number(its["teacher_ndcg"].mean()),
-            gain(its["plain"], its["student"]),
+            number(result, 2),
+            number(own["teacher_ndcg"].mean()),
+            gain(own["plain"], own["student"]),
         ]
-        for (noise, told), its in found.groupby(["z_noise", "told_chance"], sort=False)
+        for (noise, result), own in found.groupby(["z_noise", "told_chance"], sort=False)
     ]
     return [
         "## A teacher can be too good",
@@ -96,8 +96,8 @@ def _strength(found: pd.DataFrame) -> list[str]:
 def _public(found: pd.DataFrame) -> list[str]:
     ways = ("labelled", "labelled_control", "unlabelled", "unlabelled_control", "z_at_prediction")
     rows = [
-        [str(n), number(its["plain"].mean()), *(gain(its[way], its["plain"], 3, TEST_OVER_TRAIN) for way in ways)]
-        for n, its in found.groupby("n_labelled")
+        [str(n), number(own["plain"].mean()), *(gain(own[way], own["plain"], 3, TEST_OVER_TRAIN) for way in ways)]
+        for n, own in found.groupby("n_labelled")
     ]
     return [
         "## A public ranking set",

@@ -66,7 +66,7 @@ def relevances(n: int, seed: int, z_noise: float = 0.1, told_chance: float = 0.0
     cuts = [-0.5, 0.7, 1.7, 2.7]
     y = np.digitize(u + chance, cuts).astype(float)
     draws = np.random.default_rng(0).normal(size=400)
-    expected = np.mean([np.digitize(u + one, cuts) for one in draws], axis=0)
+    expected = np.mean([np.digitize(u + item, cuts) for item in draws], axis=0)
     qid = np.arange(n) // SIZE_OF_QUERY
     return Rows(x, z + told_chance * chance[:, None], {"label": y, "qid": qid}, expected)
 
@@ -89,11 +89,11 @@ def lost_ndcg(prediction: Floats, rows: Rows) -> float:
 def ndcg(prediction: Floats, gain: Floats, qid: npt.NDArray[Any], at: int = 5) -> float:
     """The mean over queries that have a relevant row."""
     found = []
-    for one in np.split(np.arange(len(qid)), np.flatnonzero(np.diff(qid)) + 1):
-        discount = 1 / np.log2(2 + np.arange(min(at, len(one))))
-        best = np.sort(gain[one])[::-1][: len(discount)] @ discount
+    for item in np.split(np.arange(len(qid)), np.flatnonzero(np.diff(qid)) + 1):
+        discount = 1 / np.log2(2 + np.arange(min(at, len(item))))
+        best = np.sort(gain[item])[::-1][: len(discount)] @ discount
         if best > 0:
-            found.append(gain[one][np.argsort(-prediction[one], kind="stable")][: len(discount)] @ discount / best)
+            found.append(gain[item][np.argsort(-prediction[item], kind="stable")][: len(discount)] @ discount / best)
     return float(np.mean(found))
 
 

@@ -49,8 +49,14 @@ def _scores(
     def score(booster: xgb.Booster, columns: list[int] = x) -> float:
         return ndcg(booster.predict(matrix(columns, test)), data.y[test], data.qid[test])
 
-    def taught(columns: list[int], rows: Any, **told: Any) -> float:
-        guided = {"privileged": matrix(columns, rows), "allow_overlap": True, "crossfit": 5, "kl_weight": 1.0, **told}
+    def taught(columns: list[int], rows: Any, **keywords: Any) -> float:
+        guided = {
+            "privileged": matrix(columns, rows),
+            "allow_overlap": True,
+            "crossfit": 5,
+            "kl_weight": 1.0,
+            **keywords,
+        }
         return score(pi_xgb.train(PARAMS, matrix(x, rows), rounds, **guided))
 
     few = train[known]
@@ -62,5 +68,5 @@ def _scores(
     }
     if known.all():
         return {**found, "unlabelled": np.nan, "unlabelled_control": np.nan}
-    some = {"labelled": known}
-    return {**found, "unlabelled": taught(x + z, train, **some), "unlabelled_control": taught(x, train, **some)}
+    subset = {"labelled": known}
+    return {**found, "unlabelled": taught(x + z, train, **subset), "unlabelled_control": taught(x, train, **subset)}

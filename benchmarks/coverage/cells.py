@@ -81,16 +81,16 @@ def rates(negative: np.ndarray, positive: np.ndarray, base_rate: float = BASE_RA
 def truth(cell: Cell) -> dict[str, float]:
     """The gaps of the population."""
     negative, positive = means(cell)
-    of = rates(negative, positive)
-    tpr, fpr = of["true_positive_rate"], of["false_positive_rate"]
+    source = rates(negative, positive)
+    tpr, fpr = source["true_positive_rate"], source["false_positive_rate"]
     at = (np.arange(2000) + 0.5) / 2000
     curves = norm.cdf((positive - negative)[:, None] + norm.ppf(at))
     apart = np.abs(tpr[:, None] - tpr) + np.abs(fpr[:, None] - fpr)
     return {
-        "statistical_parity": float(np.ptp(of["selection_rate"])),
+        "statistical_parity": float(np.ptp(source["selection_rate"])),
         "equalized_odds": float(apart.max()),
         "equal_opportunity": float(np.ptp(tpr)),
-        "predictive_parity": float(np.ptp(of["precision"])),
+        "predictive_parity": float(np.ptp(source["precision"])),
         "abroca": float(np.abs(curves[:, None] - curves).mean(axis=-1).max()),
     }
 

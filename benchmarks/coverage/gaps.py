@@ -38,13 +38,13 @@ def drawn(cell: Cell, seed: int, n_boot: int) -> pd.DataFrame:
 def lines_of(cell: Cell, draws: int | None = None, n_boot: int = 200) -> pd.DataFrame:
     """How often each interval held the truth, and how often each p-value fell to 5 %."""
     draws = draws or (DRAWS if cell.groups < 10 else DRAWS_OF_MANY)[cell.part]
-    told = pd.concat([drawn(cell, FIRST + i, n_boot) for i in range(draws)]).rename_axis("measure").reset_index()
-    told["true"] = told["measure"].map(truth(cell))
-    told["below"], told["above"] = told["high"] < told["true"], told["low"] > told["true"]
-    told["covered"] = ~(told["below"] | told["above"])
-    told["rejected"] = told["p_value"] <= 0.05
-    told["adjusted"] = told["p_adjusted"] <= 0.05
-    told["value_outside"] = (told["value"] < told["low"]) | (told["value"] > told["high"])
-    told["width"] = told["high"] - told["low"]
-    found = told.groupby("measure", sort=False)[list(COUNTED)].mean()
+    result = pd.concat([drawn(cell, FIRST + i, n_boot) for i in range(draws)]).rename_axis("measure").reset_index()
+    result["true"] = result["measure"].map(truth(cell))
+    result["below"], result["above"] = result["high"] < result["true"], result["low"] > result["true"]
+    result["covered"] = ~(result["below"] | result["above"])
+    result["rejected"] = result["p_value"] <= 0.05
+    result["adjusted"] = result["p_adjusted"] <= 0.05
+    result["value_outside"] = (result["value"] < result["low"]) | (result["value"] > result["high"])
+    result["width"] = result["high"] - result["low"]
+    found = result.groupby("measure", sort=False)[list(COUNTED)].mean()
     return found.reset_index().assign(**cell._asdict(), draws=draws)

@@ -35,8 +35,8 @@ def cells() -> list[Cell]:
 def truth(cell: Cell) -> dict[str, float]:
     """The rates of the population; weights make positives more frequent."""
     heavy = BASE_RATE * HEAVIER if cell.weighted else BASE_RATE
-    of = rates(*(np.array([mean]) for mean in MEANS[cell.scores]), heavy / (heavy + 1 - BASE_RATE))
-    return {name: float(value[0]) for name, value in of.items()}
+    source = rates(*(np.array([mean]) for mean in MEANS[cell.scores]), heavy / (heavy + 1 - BASE_RATE))
+    return {name: float(value[0]) for name, value in source.items()}
 
 
 def drawn(cell: Cell, seed: int) -> pd.DataFrame:
@@ -53,10 +53,10 @@ def drawn(cell: Cell, seed: int) -> pd.DataFrame:
 
 def lines_of(cell: Cell, draws: int = DRAWS) -> pd.DataFrame:
     """How often each interval held the truth, among the groups that have the rate."""
-    told = pd.concat([drawn(cell, FIRST + i) for i in range(draws)])
+    found = pd.concat([drawn(cell, FIRST + i) for i in range(draws)])
     lines = []
     for name, true in truth(cell).items():
-        known = told[told[name].notna()]
+        known = found[found[name].notna()]
         low, high = known[f"{name}_low"], known[f"{name}_high"]
         below, above = float((high < true).mean()), float((low > true).mean())
         counted = {"covered": 1 - below - above, "below": below, "above": above, "width": float((high - low).mean())}

@@ -46,28 +46,28 @@ interval holds .95 of the time on average over true shares, and less often for s
 def page(gaps: pd.DataFrame, groups: pd.DataFrame, wanted_cells: int) -> str:
     """The whole page."""
     gaps = gaps.sort_values(["groups", "rows"], kind="stable")
-    told = [ABOUT.format(cells=_cells(gaps, wanted_cells)), *_summary(gaps)]
-    told += ["### Covered, by design", ""]
+    found = [ABOUT.format(cells=_cells(gaps, wanted_cells)), *_summary(gaps)]
+    found += ["### Covered, by design", ""]
     by = gaps.pivot_table(index=["groups", "rows", "design"], columns="measure", values="covered", sort=False)
-    told += table(
+    found += table(
         ["groups", "rows", "design", *MEASURES],
         [[*map(str, key), *(number(row.get(name)) for name in MEASURES)] for key, row in by.iterrows()],
     )
-    told += ["### Without a gap: how often p is at most .05", ""]
+    found += ["### Without a gap: how often p is at most .05", ""]
     by = _alike(gaps).pivot_table(index=["groups", "rows"], columns="measure", values="rejected", sort=False)
-    told += table(
+    found += table(
         ["groups", "rows", *MEASURES],
         [[*map(str, key), *(number(row.get(name)) for name in MEASURES)] for key, row in by.iterrows()],
     )
-    return "\n".join([*told, *_of_groups(groups)])
+    return "\n".join([*found, *_of_groups(groups)])
 
 
 def _cells(gaps: pd.DataFrame, wanted: int) -> str:
     there = gaps[["part", "design", "groups", "rows"]].drop_duplicates()
-    draws = sorted({int(one) for one in gaps["draws"]})
+    draws = sorted({int(item) for item in gaps["draws"]})
     missing = wanted - len(there)
-    said = f"{len(there)} cells of {' or '.join(map(str, draws))} draws each."
-    return said + (f" {missing} cells are missing." if missing > 0 else "")
+    result = f"{len(there)} cells of {' or '.join(map(str, draws))} draws each."
+    return result + (f" {missing} cells are missing." if missing > 0 else "")
 
 
 class Share(NamedTuple):
@@ -93,7 +93,7 @@ class Share(NamedTuple):
 
 
 def _summary(gaps: pd.DataFrame) -> list[str]:
-    rows, said = [], []
+    rows, result = [], []
     for name in MEASURES:
         lines = gaps[gaps["measure"] == name]
         if len(lines):
@@ -101,8 +101,8 @@ def _summary(gaps: pd.DataFrame) -> list[str]:
             further = [number(_share(lines, column).value) for column in ("below", "above", "value_outside")]
             covered, rejected = str(_share(lines, "covered")), str(_share(_alike(lines), "rejected"))
             rows.append([name, number(lines["true"].max()), covered, *ends, *further, rejected])
-            said.append(_verdict(name, lines))
-    return [*table(HEADER, rows), *said, ""]
+            result.append(_verdict(name, lines))
+    return [*table(HEADER, rows), *result, ""]
 
 
 def _verdict(name: str, lines: pd.DataFrame) -> str:
@@ -119,8 +119,8 @@ def _verdict(name: str, lines: pd.DataFrame) -> str:
     return f"- {name}: {together} over all cells; {joined(singles) if singles else 'no cell is outside'}."
 
 
-def _some(found: list[str], of: int) -> str:
-    return joined(found) if len(found) < 4 else f"{len(found)} of {of} cells"
+def _some(found: list[str], source: int) -> str:
+    return joined(found) if len(found) < 4 else f"{len(found)} of {source} cells"
 
 
 def _alike(gaps: pd.DataFrame) -> pd.DataFrame:

@@ -119,9 +119,9 @@ def line(work: FoldWork, method: str, kl_weight: float, train: Callable[[], Scor
     scores = train()
     seconds = time.perf_counter() - start
     found: dict[str, Any] = {"method": method, "kl_weight": kl_weight}
-    for rows, said in (("valid", scores.valid), ("test", scores.test)):
-        found[f"{rows}_auc"] = roc_auc_score(work.labels(rows), said)
-        found[f"{rows}_logloss"] = log_loss(work.labels(rows), np.asarray(said, dtype=np.float64), labels=[0, 1])
+    for rows, result in (("valid", scores.valid), ("test", scores.test)):
+        found[f"{rows}_auc"] = roc_auc_score(work.labels(rows), result)
+        found[f"{rows}_logloss"] = log_loss(work.labels(rows), np.asarray(result, dtype=np.float64), labels=[0, 1])
     return {**found, "trees": scores.trees, "seconds": seconds}
 
 

@@ -203,7 +203,7 @@ def summary(gains: Gains, measure: str, over_train: float) -> list[str]:
 
 def mean_and_tally(found: Sequence[Interval]) -> str:
     """The mean over sets, and wins / ties / losses."""
-    mean = signed(float(np.mean([one.mean for one in found])), 4)
+    mean = signed(float(np.mean([item.mean for item in found])), 4)
     return f"{mean} ({' / '.join(map(str, wins_ties_losses(map(verdict, found))))})"
 
 

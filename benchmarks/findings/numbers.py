@@ -49,7 +49,7 @@ class Numbers:
         """Sets on which a method is significantly better than plain XGBoost, neither, or worse."""
         better = measure == "auc"
         differences = [self.difference(mode, name, method, NF, measure) for name in self.sets]
-        return wins_ties_losses(verdict(one, higher_is_better=better) for one in differences)
+        return wins_ties_losses(verdict(item, higher_is_better=better) for item in differences)
 
     def median_gain(self, method: str) -> float:
         return median(self.difference("current", name, method).mean for name in self.sets)

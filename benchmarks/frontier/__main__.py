@@ -53,10 +53,10 @@ def run(sets: list[str], folds: int, results: Path, split_of: Any) -> None:
         table = pd.read_csv(results)
         done = set(zip(table.dataset, table.fold, table.method, table.level, strict=True))
     todo = [(s, f, m, v) for s in sets for f in range(folds) for m, v in cells(s) if (s, f, m, v) not in done]
-    split, of = None, None
+    split, source = None, None
     for name, number, method, level in tqdm(todo, disable=None):
-        if of != (name, number):
-            split, of = split_of(name, number), (name, number)
+        if source != (name, number):
+            split, source = split_of(name, number), (name, number)
         try:
             found: dict[str, Any] = run_cell(split, method, level)
         except ImportError as error:
@@ -124,7 +124,12 @@ def main() -> None:
         measured_rows().to_csv(BY_ROW, index=False)
     elif arguments.rates:
         run_rates(
-            {(name, i): partial(lambda of, i: of()[i], of, i) for name, of in RATE_SETS.items() for i in (0, 1)}, RATES
+            {
+                (name, i): partial(lambda source, i: source()[i], source, i)
+                for name, source in RATE_SETS.items()
+                for i in (0, 1)
+            },
+            RATES,
         )
     elif not arguments.report:
         run(arguments.sets.split(","), arguments.folds, RESULTS, public_split)

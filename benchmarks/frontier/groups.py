@@ -35,18 +35,18 @@ def measured_groups(
             dtrain, group = made(n, k)
             for name, step in STEPS.items():
                 params = {"objective": "binary:logistic", "nthread": 1, **step}
-                told = {"rows": n, "groups": k, "step": name}
+                result = {"rows": n, "groups": k, "step": name}
                 plain = xgb.train(params, dtrain, ROUNDS)
                 lines.append(
-                    {**told, "constraint": "plain", "kl_weight": 0.0, "hessian": "", "loss": loss(plain, dtrain)}
+                    {**result, "constraint": "plain", "kl_weight": 0.0, "hessian": "", "loss": loss(plain, dtrain)}
                 )
-                for constraint, of in CONSTRAINTS.items():
+                for constraint, source in CONSTRAINTS.items():
                     for a in weights:
                         for hessian in HESSIANS:
-                            teacher = of(group, hessian=hessian)
+                            teacher = source(group, hessian=hessian)
                             booster = pi_xgb.train(params, dtrain, ROUNDS, teacher=teacher, kl_weight=a)
                             found = {"constraint": constraint, "kl_weight": a, "hessian": hessian}
-                            lines.append({**told, **found, "loss": loss(booster, dtrain)})
+                            lines.append({**result, **found, "loss": loss(booster, dtrain)})
     return pd.DataFrame(lines)
 
 
@@ -70,12 +70,12 @@ def groups_section(results: Path) -> list[str]:
         return []
     found = pd.read_csv(results, keep_default_na=True)
     rows = []
-    for (step, n, k), its in found.groupby(["step", "rows", "groups"]):
+    for (step, n, k), part in found.groupby(["step", "rows", "groups"]):
         cells = [
             " / ".join(_shown(own[own.hessian == hessian].loss.iloc[0]) for hessian in HESSIANS)
-            for _, own in its[its.constraint != "plain"].groupby(["constraint", "kl_weight"])
+            for _, own in part[part.constraint != "plain"].groupby(["constraint", "kl_weight"])
         ]
-        rows.append([step, f"{n:,}", str(k), _shown(its[its.constraint == "plain"].loss.iloc[0]), *cells])
+        rows.append([step, f"{n:,}", str(k), _shown(part[part.constraint == "plain"].loss.iloc[0]), *cells])
     taught = found[found.constraint != "plain"].groupby(["constraint", "kl_weight"]).size().index
     header = ["step", "rows", "groups", "plain", *(f"{constraint}, {a:g}" for constraint, a in taught)]
     return ["## The step and many groups", "", ABOUT.format(rounds=ROUNDS), *table(header, rows)]

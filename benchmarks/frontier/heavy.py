@@ -53,8 +53,8 @@ def measured_heavy(
 
 def in_part(split: Split) -> Split:
     """With some of the training rows."""
-    some = np.random.default_rng(0).permutation(len(split.train.y))[:ROWS]
-    return split._replace(train=Part(*(values[some] for values in split.train)))
+    subset = np.random.default_rng(0).permutation(len(split.train.y))[:ROWS]
+    return split._replace(train=Part(*(values[subset] for values in split.train)))
 
 
 def made_rows(rows: int) -> Split:
@@ -75,14 +75,14 @@ def heavy_section(results: Path) -> list[str]:
     if not results.exists():
         return []
     found = pd.read_csv(results)
-    rounds = sorted({int(one) for one in found[found.hessian != "plain"]["rounds"]})
+    rounds = sorted({int(item) for item in found[found.hessian != "plain"]["rounds"]})
     plain = found[found.hessian == "plain"]
-    told = joined(f"{row.accuracy:.3f} {row.SP:.3f} on {row.dataset}" for row in plain.itertuples())
-    about = ABOUT.format(rows=ROWS, rounds=joined(map(str, rounds)), plain=told)
+    result = joined(f"{row.accuracy:.3f} {row.SP:.3f} on {row.dataset}" for row in plain.itertuples())
+    about = ABOUT.format(rows=ROWS, rounds=joined(map(str, rounds)), plain=result)
     lines = ["## The step at heavy weights", "", about]
     for name in found.dataset.unique():
         rows = []
-        for a in sorted({one for one in found.kl_weight if one}):
+        for a in sorted({item for item in found.kl_weight if item}):
             cells = [_cell(found, name, hessian, a, number) for hessian in HESSIANS for number in rounds]
             rows.append([f"{a:g}", f"{share(a):.2f}", *cells])
         header = ["a", "share", *(f"{hessian}, {number}" for hessian in HESSIANS for number in rounds)]

@@ -177,7 +177,10 @@ def reading(results: pd.DataFrame) -> str:
 
 def draw(results: pd.DataFrame, fairness: str, path: Path) -> None:
     """A panel per set: the path of each form of the constraint over kl_weight, and a mark for each peer."""
-    sets, constraints = list(results.dataset.unique()), [name for name, of in FAIRNESS.items() if of == fairness]
+    sets, constraints = (
+        list(results.dataset.unique()),
+        [name for name, source in FAIRNESS.items() if source == fairness],
+    )
     figure, axes = panels(len(sets), len(sets), 4.2, 4.2)
     for ax, dataset in zip(axes, sets, strict=True):
         for constraint, stroke in zip(constraints, ("-o", "--o", ":o", "-.s", ":s"), strict=False):

@@ -308,21 +308,21 @@ def _reading(by_set: dict[tuple[str, str], list[Point]], name: str, words: str) 
     of_set = by_set.get((name, "TruePositiveRateParity"), [])
     by_method = {p.method: p for p in of_set}  # the last of a method has its largest weight
     shown = [by_method[method] for method in (PLAIN_NAME, "damped", *PEERS) if method in by_method]
-    told = [f"{p.train_gap:.3f} and {p.gap:.3f} +/- {p.half:.3f} ({p.method})" for p in shown]
-    return words.format(gaps=joined(told)) if told else f"No figures of {name}."
+    found = [f"{p.train_gap:.3f} and {p.gap:.3f} +/- {p.half:.3f} ({p.method})" for p in shown]
+    return words.format(gaps=joined(found)) if found else f"No figures of {name}."
 
 
 def _reading_of_precision(by_set: dict[tuple[str, str], list[Point]]) -> str:
     """What heavy weights of PredictiveParity do to the precision of decisions on held-out rows."""
-    told = []
+    found = []
     for (name, constraint), of_set in by_set.items():
         gaps = {p.kl_weight: p.gap for p in of_set if p.method in (PLAIN_NAME, "adaptive")}
         if constraint == "PredictiveParity" and len(gaps) > 1:
             path = joined(f"{gap:.3f} at {a:g}" for a, gap in gaps.items() if a)
-            told.append(f"{gaps[0.0]:.3f} without it and {path} on {name}")
+            found.append(f"{gaps[0.0]:.3f} without it and {path} on {name}")
     return (
         "PredictiveParity equalizes the precision of predictions, sum(p y) / sum(p). The precision of decisions, in "
-        f"these tables, need not follow. By kl_weight, its held-out gap is {'; '.join(told)}. Heavy weights leave few "
+        f"these tables, need not follow. By kl_weight, its held-out gap is {'; '.join(found)}. Heavy weights leave few "
         "selected rows, and may widen the gap: where decisions count, take small weights and measure."
     )
 
@@ -355,8 +355,8 @@ def tries(found: pd.DataFrame, sets: Sequence[str], rounds: int, numbers: Sequen
             far = best - values
             lost = np.inf if (np.isnan(values) & ~np.isnan(best)).any() else float(np.nanmax(far))
             behind.setdefault(method, []).append(lost)
-            told = ["-" if np.isnan(value) else f"{value:.3f}" for value in values]
-            rows.setdefault(method, [method]).extend([*told, "not reached" if np.isinf(lost) else f"{lost:.3f}"])
+            result = ["-" if np.isnan(value) else f"{value:.3f}" for value in values]
+            rows.setdefault(method, [method]).extend([*result, "not reached" if np.isinf(lost) else f"{lost:.3f}"])
     header = ["try"] + [f"{name}, {what}" for name in sets for what in ("3/4", "1/2", "1/4", "behind")]
     single = [method for method in rows if "or" not in method.split()]
     good = [method for method in single if max(behind[method]) <= CLOSE]

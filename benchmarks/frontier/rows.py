@@ -38,11 +38,11 @@ def measured_rows(rows: int = ROWS, weights: Sequence[float] = KL_WEIGHTS, round
     dtrain, group = made(rows, 5)
     x = dtrain.get_data().toarray()
     plain, lines = xgb.train(PARAMS, dtrain, rounds), []
-    for constraint, of in CONSTRAINTS.items():
+    for constraint, source in CONSTRAINTS.items():
         for start, known in zip(STARTS, (None, plain), strict=True):
             for a in weights:
                 for hessian in HESSIANS:
-                    teacher = of(x, group, hessian)
+                    teacher = source(x, group, hessian)
                     booster = pi_xgb.train(PARAMS, dtrain, rounds, teacher=teacher, kl_weight=a, xgb_model=known)
                     p = booster.predict(dtrain)
                     far = float(np.abs(p - teacher.q(p, dtrain.get_label(), None)).mean())
@@ -56,11 +56,11 @@ def rows_section(results: Path) -> list[str]:
     if not results.exists():
         return []
     found, rows = pd.read_csv(results), []
-    for (constraint, start), its in found.groupby(["constraint", "start"], sort=False):
+    for (constraint, start), part in found.groupby(["constraint", "start"], sort=False):
         cells = []
-        for _, own in its.groupby("kl_weight"):
-            told = own.set_index("hessian").loc[list(HESSIANS)]
-            cells.append(" / ".join(f"{one.loss:.2f} ({one.distance:.4f})" for one in told.itertuples()))
+        for _, own in part.groupby("kl_weight"):
+            result = own.set_index("hessian").loc[list(HESSIANS)]
+            cells.append(" / ".join(f"{item.loss:.2f} ({item.distance:.4f})" for item in result.itertuples()))
         rows.append([constraint, start, *cells])
     header = ["constraint", "from", *(f"{a:g}" for a in sorted(found.kl_weight.unique()))]
     about = ABOUT.format(rows=ROWS, rounds=ROUNDS)

@@ -68,7 +68,7 @@ def steps_section(results: Path) -> list[str]:
     found = pd.read_csv(results)
     sets = list(found.dataset.unique())
     plain = found[found.rule == "plain"]
-    told = ", ".join(f"{row.accuracy:.3f} {row.SP:.3f} on {row.dataset}" for row in plain.itertuples())
+    result = ", ".join(f"{row.accuracy:.3f} {row.SP:.3f} on {row.dataset}" for row in plain.itertuples())
     lines = [
         "## The step",
         "",
@@ -77,14 +77,14 @@ def steps_section(results: Path) -> list[str]:
             depth=PLAIN["max_depth"],
             eta=PLAIN["eta"],
             rounds=", ".join(map(str, ROUNDS)),
-            plain=told,
+            plain=result,
         ),
     ]
     for name in sets:
         rows = []
         for a in KL_WEIGHTS:
-            one = found[(found.dataset == name) & (found.kl_weight == a)]
-            rows.append([f"{a:g}", *(cell(one[one.rule == rule]) for rule in RULES)])
+            single = found[(found.dataset == name) & (found.kl_weight == a)]
+            rows.append([f"{a:g}", *(cell(single[single.rule == rule]) for rule in RULES)])
         lines += [f"{name}:", "", *table(["a", *RULES], rows)]
     return lines
 

@@ -126,15 +126,15 @@ def functions(repeat: int, training: int = TRAINING, test: int = TEST) -> Iterat
     """Weak labels as votes, or as privileged features of a teacher that knows few true labels."""
     rows, test_rows = split(repeat, training, test)
     random = np.random.default_rng([repeat, 5])
-    said = votes(rows.y, random)
-    share = np.nanmean(np.where(np.isnan(said).all(axis=1, keepdims=True), 0.5, said), axis=1)
+    result = votes(rows.y, random)
+    share = np.nanmean(np.where(np.isnan(result).all(axis=1, keepdims=True), 0.5, result), axis=1)
     decided = share != 0.5
     everyone = np.ones(training, bool)
     order = random.permutation(training)
     for budget in TRUE_LABELS:
         known = np.isin(np.arange(training), order[:budget])
         voted = np.where(known, rows.y, share > 0.5)
-        voted_rows = rows._replace(z=said)
+        voted_rows = rows._replace(z=result)
         ways = {
             "true labels only": plain(rows, rows.y, known),
             "majority vote": plain(rows, share > 0.5, decided),

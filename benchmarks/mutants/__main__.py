@@ -113,13 +113,13 @@ def try_again(tree: Path, chosen: list[Mutant], minutes: float, word: str) -> No
     """Those that lived and are mistakes."""
     reach = read_reach(REACH)
     known = page.read_table(page.TABLE)
-    judged = page.with_judgements(known, page.JUDGED)
-    waiting = judged[(judged["outcome"] == "lived") & ~judged["judgement"].str.startswith(page.EQUAL)]
+    scored = page.with_judgements(known, page.JUDGED)
+    waiting = scored[(scored["outcome"] == "lived") & ~scored["judgement"].str.startswith(page.EQUAL)]
     keys = set(waiting[page.SAME].itertuples(index=False, name=None))
 
     def ended(mutant: Mutant) -> str:
-        told = outcome_of_files(mutant, tree, reach.files(mutant), AGAIN_SECONDS)
-        return "lived" if told == "lived" else word
+        found = outcome_of_files(mutant, tree, reach.files(mutant), AGAIN_SECONDS)
+        return "lived" if found == "lived" else word
 
     _try([mutant for mutant in dict.fromkeys(chosen) if key(mutant) in keys], ended, minutes, draw=0)
 
@@ -131,9 +131,9 @@ def _try(mutants: list[Mutant], ended: Callable[[Mutant], str], minutes: float, 
         if time.monotonic() > until:
             break
         began = time.monotonic()
-        told = ended(mutant)
-        print(f"{told:<7}{mutant.file}:{mutant.line}  {mutant.before}  ->  {mutant.after}", flush=True)
-        row = [*key(mutant), told, round(time.monotonic() - began, 1), draw]
+        found = ended(mutant)
+        print(f"{found:<7}{mutant.file}:{mutant.line}  {mutant.before}  ->  {mutant.after}", flush=True)
+        row = [*key(mutant), found, round(time.monotonic() - began, 1), draw]
         _add(dict(zip(page.COLUMNS, row, strict=True)))
 
 
@@ -154,9 +154,9 @@ def smoke(tree: Path) -> None:
     """The package passes, and a mistake is noticed."""
     tests = ["tests/test_files.py::test_what_arrives_in_part_is_an_error"]
     mutants = [mutant for mutant in mutants_of("_files.py") if "len(content)" in mutant.before][:1]
-    told = [outcome(mutant, tree, tests, {}) for mutant in [None, *mutants]]
-    if told != ["lived", "killed"]:
-        raise SystemExit(f"expected a package that passes and a mutant that is killed, got {told}")
+    found = [outcome(mutant, tree, tests, {}) for mutant in [None, *mutants]]
+    if found != ["lived", "killed"]:
+        raise SystemExit(f"expected a package that passes and a mutant that is killed, got {found}")
     print("the mutant is killed")
 
 

@@ -27,19 +27,19 @@ def read_table(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, keep_default_na=False) if path.exists() else pd.DataFrame(columns=COLUMNS)
 
 
-def with_judgements(told: pd.DataFrame, path: Path) -> pd.DataFrame:
+def with_judgements(expected: pd.DataFrame, path: Path) -> pd.DataFrame:
     """With what somebody says of those that lived."""
-    judged = pd.read_csv(path, keep_default_na=False) if path.exists() else pd.DataFrame(columns=[*SAME, "judgement"])
-    both = told.merge(judged.drop_duplicates(SAME), on=SAME, how="left")
+    scored = pd.read_csv(path, keep_default_na=False) if path.exists() else pd.DataFrame(columns=[*SAME, "judgement"])
+    both = expected.merge(scored.drop_duplicates(SAME), on=SAME, how="left")
     return both.assign(judgement=both["judgement"].fillna("not judged"), package=both["file"].str.split("[/.]").str[0])
 
 
-def write(told: Path, judged: Path, out: Path) -> None:
-    out.write_text(page(with_judgements(read_table(told), judged)), encoding="utf-8")
+def write(expected: Path, scored: Path, out: Path) -> None:
+    out.write_text(page(with_judgements(read_table(expected), scored)), encoding="utf-8")
 
 
-def page(told: pd.DataFrame) -> str:
-    newest = told[told["draw"] == told["draw"].max()]
+def page(expected: pd.DataFrame) -> str:
+    newest = expected[expected["draw"] == expected["draw"].max()]
     lived = newest[~newest["outcome"].isin(KILLED)]
     equal = lived["judgement"].str.startswith(EQUAL)
     parts = {
@@ -66,32 +66,38 @@ def page(told: pd.DataFrame) -> str:
         "",
         *table(
             ["draw", "mutants", "killed", "no mistakes", "closed since", "left", "score, %", "95 %", "now, %"],
-            [_scores(str(draw), its) for draw, its in told.groupby("draw")],
+            [_scores(str(draw), own) for draw, own in expected.groupby("draw")],
         ),
         "## By package",
         "",
         *table(
             ["package", "mutants", "killed", "no mistakes", "closed since", "left"],
-            [[f"`{package}`", *map(str, _counts(its))] for package, its in newest.groupby("package")],
+            [[f"`{package}`", *map(str, _counts(own))] for package, own in newest.groupby("package")],
         ),
         "## Those that lived",
         "",
     ]
-    for title, its in parts.items():
-        lines += [f"### {title}", "", *table(["where", "mutant", "judgement"], map(_line, its.itertuples()))]
+    for title, own in parts.items():
+        lines += [f"### {title}", "", *table(["where", "mutant", "judgement"], map(_line, own.itertuples()))]
     return "\n".join(lines)
 
 
-def _counts(told: pd.DataFrame) -> tuple[int, int, int, int, int]:
+def _counts(expected: pd.DataFrame) -> tuple[int, int, int, int, int]:
     """Mutants, killed, no mistakes, closed, left."""
-    killed = told["outcome"].isin(KILLED)
-    closed = told["outcome"] == CLOSED
-    equal = ~killed & ~closed & told["judgement"].str.startswith(EQUAL)
-    return len(told), int(killed.sum()), int(equal.sum()), int(closed.sum()), int((~killed & ~closed & ~equal).sum())
+    killed = expected["outcome"].isin(KILLED)
+    closed = expected["outcome"] == CLOSED
+    equal = ~killed & ~closed & expected["judgement"].str.startswith(EQUAL)
+    return (
+        len(expected),
+        int(killed.sum()),
+        int(equal.sum()),
+        int(closed.sum()),
+        int((~killed & ~closed & ~equal).sum()),
+    )
 
 
-def _scores(name: str, told: pd.DataFrame) -> list[str]:
-    n, killed, equal, closed, left = _counts(told)
+def _scores(name: str, expected: pd.DataFrame) -> list[str]:
+    n, killed, equal, closed, left = _counts(expected)
     real = n - equal
     share = killed / real
     low, high = wilson(killed, real)

@@ -86,8 +86,8 @@ class Reach:
         place = {name: i for i, name in enumerate(names)}
         sets: dict[frozenset[str], int] = {}
         lines = {
-            file: {number: sets.setdefault(tests, len(sets)) for number, tests in its.items()}
-            for file, its in self.lines.items()
+            file: {number: sets.setdefault(tests, len(sets)) for number, tests in own.items()}
+            for file, own in self.lines.items()
         }
         content = {
             "seconds": self.seconds,
@@ -103,7 +103,7 @@ def read_reach(path: Path) -> Reach:
     content = json.loads(path.read_text())
     names = list(content["seconds"])
     sets = [frozenset(names[i] for i in members) for members in content["sets"]]
-    lines = {file: {int(number): sets[i] for number, i in its.items()} for file, its in content["lines"].items()}
+    lines = {file: {int(number): sets[i] for number, i in own.items()} for file, own in content["lines"].items()}
     return Reach(content["seconds"], lines, content["texts"])
 
 

@@ -77,8 +77,8 @@ def outcome_of_files(mutant: Mutant, tree: Path, files: Sequence[str], limit: fl
     """The same by all tests of some files, the slow ones too, as far as the time goes; without files nobody notices."""
     if not files:
         return "lived"
-    told = (_status(["-m", "slow or not slow", file]) for file in files if time.process_time() < limit)
-    return _broken(mutant, tree, lambda: next(filter(None, told), 0), 3 * limit)
+    found = (_status(["-m", "slow or not slow", file]) for file in files if time.process_time() < limit)
+    return _broken(mutant, tree, lambda: next(filter(None, found), 0), 3 * limit)
 
 
 def _broken(mutant: Mutant | None, tree: Path, status: Callable[[], int], limit: float) -> str:

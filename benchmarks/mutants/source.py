@@ -51,8 +51,8 @@ def drawn(seed: int) -> list[Mutant]:
     found = sorted((mutant for name in names for mutant in mutants_of(name)), key=lambda mutant: mutant.package)
     chance = random.Random(seed)
     placed = []
-    for _, its in groupby(found, key=lambda mutant: mutant.package):
-        shuffled = chance.sample(mutants := list(its), len(mutants))
+    for _, own in groupby(found, key=lambda mutant: mutant.package):
+        shuffled = chance.sample(mutants := list(own), len(mutants))
         start = chance.random()
         placed += [((i + start) / len(shuffled), mutant) for i, mutant in enumerate(shuffled)]
     return [mutant for _, mutant in sorted(placed, key=lambda pair: pair[0])]
@@ -68,8 +68,8 @@ def mutants_of(name: str) -> Iterator[Mutant]:
         for changed in _changed(node):
             begin = starts[node.lineno - 1] + node.col_offset
             end = starts[node.end_lineno - 1] + node.end_col_offset
-            told = (node.lineno, ast.unparse(node), ast.unparse(changed))
-            yield Mutant(name, *told, begin, end, lines, isinstance(changed, ast.stmt))
+            found = (node.lineno, ast.unparse(node), ast.unparse(changed))
+            yield Mutant(name, *found, begin, end, lines, isinstance(changed, ast.stmt))
 
 
 def _code(node: ast.AST, lines: range) -> Iterator[tuple[ast.expr | ast.stmt, range]]:

@@ -120,14 +120,14 @@ class MFC(Peer):
         free = solve_mfc(x, train.signed, groups, np.inf)
         largest = float(np.abs(covariance_rows(x, groups) @ free).max())
         valid_x = self._with_intercept(self._encoder.transform(valid.x))
-        judged_x, judged = (x, train) if valid.groups is None else (valid_x, valid)
+        judged_x, scored = (x, train) if valid.groups is None else (valid_x, valid)
         best, best_auc, start = 0.0, -np.inf, free
         for factor in FACTORS:
             start = solve_mfc(x, train.signed, groups, factor * largest, start)
             scores = judged_x @ start
             decisions = scores > np.quantile(scores, 1.0 - train.y.mean())
             auc = roc_auc_score(valid.y, valid_x @ start)
-            if p_rule(decisions, judged.groups) >= P_RULE and auc > best_auc:
+            if p_rule(decisions, scored.groups) >= P_RULE and auc > best_auc:
                 best, best_auc = factor * largest, auc
         return best
 

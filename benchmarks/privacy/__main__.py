@@ -50,8 +50,13 @@ def of_sizes(repeats: int = SIZE_REPEATS) -> Iterator[Unit]:
         for size in cost.SIZES:
             for labels, share in cost.SIZE_LABELS.items():
                 key = {"labels": labels, "repeat": repeat, "rows": size}
-                its = {"training": size, "share": share, "epsilons": cost.SIZE_EPSILONS, "models": ("histogram",)}
-                yield key, lambda labels=labels, repeat=repeat, its=its: list(cost.lines(MADE, labels, repeat, **its))
+                settings = {"training": size, "share": share, "epsilons": cost.SIZE_EPSILONS, "models": ("histogram",)}
+                yield (
+                    key,
+                    lambda labels=labels, repeat=repeat, settings=settings: list(
+                        cost.lines(MADE, labels, repeat, **settings)
+                    ),
+                )
 
 
 def of_few(repeats: int = REPEATS) -> Iterator[Unit]:
@@ -113,8 +118,8 @@ def smoke() -> None:
         folder = Path(place)
         small = {"training": 300, "epsilons": (1.0,), "models": ("histogram",), "share": 0.5}
         both = ((labels, repeat) for labels in cost.LABELS for repeat in (0, 1))
-        append(csv_of("cost", folder), [one for its in both for one in cost.lines(MADE, *its, **small)])
-        append(csv_of("sizes", folder), [one for r in (0, 1) for one in cost.lines(MADE, "all", r, **small)])
+        append(csv_of("cost", folder), [item for own in both for item in cost.lines(MADE, *own, **small)])
+        append(csv_of("sizes", folder), [item for r in (0, 1) for item in cost.lines(MADE, "all", r, **small)])
         short = [(key, work) for key, work in of_attacks(40) if key["teacher"] in ("histogram", "JPIB")]
         run("attacks", iter(short[-4:]), folder)
         write_page(folder, folder / PAGE.name)

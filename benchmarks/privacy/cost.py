@@ -85,7 +85,7 @@ def chosen(plain: xgb.Booster, teacher: Any, train: Part, known: Rows, apart: Pa
     boosters, dtrain = {0.0: plain}, train.matrix()
     for weight in KL_WEIGHTS:
         boosters[weight] = pi_xgb.train(PARAMS, dtrain, ROUNDS, teacher=teacher, kl_weight=weight, labelled=known)
-    judged = apart.matrix()
-    losses = {w: log_loss(apart.y, one.predict(judged).astype(float), labels=[0, 1]) for w, one in boosters.items()}
+    scored = apart.matrix()
+    losses = {w: log_loss(apart.y, item.predict(scored).astype(float), labels=[0, 1]) for w, item in boosters.items()}
     best = min(losses, key=lambda weight: losses[weight])
     return boosters[best], best

@@ -44,8 +44,8 @@ def lines(adult: PreparedSet, fold: int) -> Iterator[dict[str, Any]]:
     train, test = list(splitter.split(adult.X, adult.y))[fold]
     every = tuple(range(adult.X.shape[1]))
 
-    def line(method: str, composition: str, epsilon: float, said: Any) -> dict[str, Any]:
-        auc = roc_auc_score(adult.y[test], said)
+    def line(method: str, composition: str, epsilon: float, result: Any) -> dict[str, Any]:
+        auc = roc_auc_score(adult.y[test], result)
         return {"fold": fold, "method": method, "composition": composition, "epsilon": epsilon, "auc": auc}
 
     for epsilon in EPSILONS:

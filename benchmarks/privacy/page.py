@@ -158,7 +158,7 @@ def costs(lines: pd.DataFrame) -> list[str]:
         for model in models:
             rows.append([*first, model, *(with_bounds(wide.gain(place, model, epsilon)) for epsilon in epsilons)])
             weights = [here[(here["method"] == model) & (here["epsilon"] == e)]["kl_weight"] for e in epsilons]
-            shares = [f"{(one == 0).mean():.0%}, {one.median():g}" for one in weights]
+            shares = [f"{(item == 0).mean():.0%}, {item.median():g}" for item in weights]
             private = [with_bounds(wide.gain(place, model, epsilon, OPEN)) for epsilon in epsilons]
             below.append(
                 [place[0], first[1], model, *(f"{gain} ({w})" for gain, w in zip(private, shares, strict=True))]
@@ -215,21 +215,21 @@ def price(wide: Wide, place: tuple[str, str, int], epsilon: float) -> Interval:
 def sizes(lines: pd.DataFrame) -> list[str]:
     wide = Wide(lines, [*PLACE, "rows"])
     epsilons = sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique())
-    rows, told = [], []
+    rows, result = [], []
     for labels in lines["labels"].unique():
-        its = sorted(lines.loc[lines["labels"] == labels, "rows"].unique())
-        for size in its:
+        own = sorted(lines.loc[lines["labels"] == labels, "rows"].unique())
+        for size in own:
             place = (MADE, labels, size)
             cells = [with_bounds(price(wide, place, epsilon), 4) for epsilon in epsilons]
             rows.append([labels, f"{size:,}", with_bounds(wide.gain(place, OPEN), 4), *cells])
         for epsilon in epsilons:
-            dear = [size for size in its if not price(wide, (MADE, labels, size), epsilon).mean < CHEAP]
-            first = [size for size in its if not dear or size > dear[-1]]
-            words = f"from {first[0]:,} rows on" if first else f"not with {its[-1]:,} rows"
-            told.append(f"- {labels} labels, epsilon {epsilon:g}: {words}")
+            dear = [size for size in own if not price(wide, (MADE, labels, size), epsilon).mean < CHEAP]
+            first = [size for size in own if not dear or size > dear[-1]]
+            words = f"from {first[0]:,} rows on" if first else f"not with {own[-1]:,} rows"
+            result.append(f"- {labels} labels, epsilon {epsilon:g}: {words}")
     text = SIZES.format(one_in=round(1 / cost.SIZE_LABELS["few"]), cheap=CHEAP)
     header = ["labels", "rows", f"{OPEN}, gain over plain", *(f"cost, epsilon {epsilon:g}" for epsilon in epsilons)]
-    return [text, "", *told, "", *table(header, rows)]
+    return [text, "", *result, "", *table(header, rows)]
 
 
 def draw_sizes(lines: pd.DataFrame, path: Path) -> None:
@@ -237,13 +237,13 @@ def draw_sizes(lines: pd.DataFrame, path: Path) -> None:
     wide, names = Wide(lines, [*PLACE, "rows"]), list(lines["labels"].unique())
     figure, axes = panels(len(names), 2, 4.6, 3.2)
     for ax, labels in zip(axes, names, strict=True):
-        its = sorted(lines.loc[lines["labels"] == labels, "rows"].unique())
+        own = sorted(lines.loc[lines["labels"] == labels, "rows"].unique())
         ax.axhline(0, color="black", linewidth=0.8)
         ax.axhline(CHEAP, color=REFERENCE, linestyle=(0, (1.2, 1.2)))
         for epsilon, (color, marker) in zip(cost.SIZE_EPSILONS, STYLES.values(), strict=True):
             if (lines["epsilon"] == epsilon).any():
-                prices = [price(wide, (MADE, labels, size), epsilon) for size in its]
-                draw_line(ax, its, prices, color, marker, f"epsilon {epsilon:g}")
+                prices = [price(wide, (MADE, labels, size), epsilon) for size in own]
+                draw_line(ax, own, prices, color, marker, f"epsilon {epsilon:g}")
         ax.set_xscale("log")
         ax.set_title(f"{labels} labels", fontsize="medium")
         finish(ax, "training rows", "AUC that privacy costs")
@@ -307,15 +307,15 @@ def found(lines: pd.DataFrame) -> list[str]:
     )
     rows = [
         [
-            one.teacher,
-            one.sees,
-            one.attack,
-            f"{one.stated:g}" if np.isfinite(one.stated) else "none",
-            number(one.bound, 2),
-            f"{one.accuracy:.0%}",
-            str(one.runs),
+            item.teacher,
+            item.sees,
+            item.attack,
+            f"{item.stated:g}" if np.isfinite(item.stated) else "none",
+            number(item.bound, 2),
+            f"{item.accuracy:.0%}",
+            str(item.runs),
         ]
-        for one in lines.itertuples()
+        for item in lines.itertuples()
     ]
     broken = lines[(lines["bound"] > lines["stated"]) & ~lines["teacher"].str.contains("switched off")]
     kept = "No bound is above what is stated, but for noise that was switched off on purpose."

@@ -167,8 +167,8 @@ def lines(name: str, split: int) -> Iterator[dict[str, Any]]:
     yield rows.line(OPEN, np.inf, plain(interactions=0, outer_bags=BAGS, n_jobs=1, random_state=split))
     for epsilon in EPSILONS:
         for composition in COMPOSITIONS:
-            asked = options(rows.x, rows.y, epsilon, composition, regression=regression)
-            yield rows.line(composition, epsilon, private(**asked))
+            keywords = options(rows.x, rows.y, epsilon, composition, regression=regression)
+            yield rows.line(composition, epsilon, private(**keywords))
 
 
 def logistic_lines(name: str, split: int) -> Iterator[dict[str, Any]]:
@@ -201,17 +201,17 @@ def run(results: Path, of_split: Callable[[str, int], Iterator[dict[str, Any]]],
 def section(found: pd.DataFrame) -> list[str]:
     """Printed and measured side by side, a row for each set and epsilon."""
     rows = []
-    for name, its in SETS.items():
+    for name, part in SETS.items():
         own = found[found["set"] == name].groupby(["method", "epsilon"])["score"].agg(["mean", "std"])
-        digits = 0 if its.regression else 3
+        digits = 0 if part.regression else 3
 
         def cell(place: tuple[str, float], own: pd.DataFrame = own, digits: int = digits) -> str:
             if place not in own.index:
                 return "-"
             return f"{number(own.loc[place, 'mean'], digits)} ({number(own.loc[place, 'std'], digits)})"
 
-        for epsilon, value in its.values.items():
-            spread = its.spreads.get(epsilon)
+        for epsilon, value in part.values.items():
+            spread = part.spreads.get(epsilon)
             printed = number(value, digits) + ("" if spread is None else f" ({number(spread, digits)})")
             private = [cell((composition, epsilon)) for composition in COMPOSITIONS]
             if np.isinf(epsilon):
@@ -228,7 +228,7 @@ def main() -> None:
     parser.add_argument("--logistic", action="store_true", help="private logistic regression instead of DP-EBM")
     try:
         if parser.parse_args().logistic:
-            run(RESULTS, logistic_lines, [name for name, its in SETS.items() if not its.regression])
+            run(RESULTS, logistic_lines, [name for name, own in SETS.items() if not own.regression])
         else:
             run(RESULTS, lines, list(SETS))
     except LOAD_ERRORS as error:

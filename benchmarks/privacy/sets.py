@@ -73,11 +73,11 @@ def drawn(name: str, training: int, apart: int, test: int, repeat: int) -> tuple
         dataset = loaded(name)
         (x, x_types), (z, _) = dataset.student(), dataset.teacher()
         whole = Part(x, z, dataset.y, x_types)
-    rest, judged = train_test_split(
+    rest, scored = train_test_split(
         np.arange(whole.y.size),
         test_size=min(test, whole.y.size // 4),
         stratify=whole.y,
         random_state=repeat,
     )
     rest = np.random.default_rng(repeat).permutation(rest)
-    return whole.take(rest[apart : apart + training]), whole.take(rest[:apart]), whole.take(judged)
+    return whole.take(rest[apart : apart + training]), whole.take(rest[:apart]), whole.take(scored)

@@ -62,8 +62,8 @@ def provenance(results: Results) -> list[str]:
     machines, versions = results.said("machine"), versions_of(results.said("versions"))
     if not versions:
         return []
-    told = joined(f"{name} {' or '.join(sorted(numbers))}" for name, numbers in sorted(versions.items()))
-    return [paragraph(f"Machine: {joined(machines)}. Versions: {told}.")]
+    found = joined(f"{name} {' or '.join(sorted(numbers))}" for name, numbers in sorted(versions.items()))
+    return [paragraph(f"Machine: {joined(machines)}. Versions: {found}.")]
 
 
 def versions_of(texts: Iterable[str]) -> dict[str, set[str]]:

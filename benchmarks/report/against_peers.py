@@ -27,7 +27,7 @@ def draw_against_peers(results: Results, folder: Path) -> list[Picture]:
 def less_svm(results: Results, folder: Path) -> Picture | None:
     """A row per set: the difference in AUC on the folds that both have, beside that of the printed means."""
     differences = {name: results.difference(MODE, name, OURS, "SVM+", "auc") for name in results.datasets(MODE)}
-    sets = [name for name, one in differences.items() if one is not None][::-1]
+    sets = [name for name, item in differences.items() if item is not None][::-1]
     if not sets:
         return None
     figure, ax = pyplot().subplots(figsize=(8, 1.6 + 0.34 * len(sets)), layout="constrained")
@@ -49,7 +49,7 @@ def less_mfc(results: Results, folder: Path) -> Picture | None:
     """A panel per measure, a row per privileged column; for AUC a row per set."""
     peer, sets = "MFC c chosen", results.datasets(MODE)
     gaps = list(gaps_of(results, sets, OURS, peer))
-    auc = {name: one for name in sets if (one := results.difference(MODE, name, OURS, peer, "auc")) is not None}
+    auc = {name: item for name in sets if (item := results.difference(MODE, name, OURS, peer, "auc")) is not None}
     if not gaps or not auc:
         return None
     rows = list(dict.fromkeys((gap.dataset, gap.column) for gap in gaps))[::-1]
@@ -58,7 +58,7 @@ def less_mfc(results: Results, folder: Path) -> Picture | None:
     )
     at = {row: position for position, row in enumerate(rows)}
     by_row = [auc.get(dataset) for dataset, _ in rows]
-    intervals(axes[0], [one for one in by_row if one], np.array([i for i, one in enumerate(by_row) if one]))
+    intervals(axes[0], [item for item in by_row if item], np.array([i for i, item in enumerate(by_row) if item]))
     finish(axes[0], "AUC (higher is better)", "")
     for ax, (short, name) in zip(axes[1:], GROUP_MEASURES.items(), strict=True):
         own = [gap for gap in gaps if gap.short == short]
@@ -72,6 +72,6 @@ def less_mfc(results: Results, folder: Path) -> Picture | None:
 
 def intervals(ax: object, found: Sequence[Interval | None], at: np.ndarray, label: str | None = None) -> None:
     ax.axvline(0, color=REFERENCE, linewidth=1)  # type: ignore[attr-defined]
-    known = [one for one in found if one is not None]
-    halves = [0.0 if math.isnan(one.half) else one.half for one in known]
-    dots(ax, [one.mean for one in known], halves, at, "o", PALETTE[0], label)  # type: ignore[arg-type]
+    known = [item for item in found if item is not None]
+    halves = [0.0 if math.isnan(item.half) else item.half for item in known]
+    dots(ax, [item.mean for item in known], halves, at, "o", PALETTE[0], label)  # type: ignore[arg-type]

@@ -58,19 +58,19 @@ def head_to_head(results: Results, sets: Sequence[str], pairs: Pairs) -> list[st
     rows = []
     for dataset in sets:
         found = [results.difference(MODE, dataset, *pair, "auc") for pair in pairs.values()]
-        rows.append([dataset, *(difference_cell(one) for one in found)])
+        rows.append([dataset, *(difference_cell(item) for item in found)])
     return table(["set", *(f"JPIB less KbPIB, {name}" for name in pairs)], rows)
 
 
 def in_words(results: Results, sets: Sequence[str], pairs: Pairs) -> str:
     """The tally of the table above."""
-    told = []
+    result = []
     for name, pair in pairs.items():
-        found = [one for dataset in sets if (one := results.difference(MODE, dataset, *pair, "auc")) is not None]
+        found = [item for dataset in sets if (item := results.difference(MODE, dataset, *pair, "auc")) is not None]
         wins, ties, losses = wins_ties_losses(map(verdict, found))
-        middle = float(np.median([one.mean for one in found])) if found else float("nan")
-        told.append(f"with {name} JPIB wins {wins}, loses {losses} and ties {ties} (median {signed(middle, 4)})")
-    return f"In words: {'; '.join(told)}."
+        middle = float(np.median([item.mean for item in found])) if found else float("nan")
+        result.append(f"with {name} JPIB wins {wins}, loses {losses} and ties {ties} (median {signed(middle, 4)})")
+    return f"In words: {'; '.join(result)}."
 
 
 def gaps_of(results: Results, sets: Sequence[str], method: str, other: str) -> Iterator[Gap]:

@@ -128,8 +128,8 @@ def line(cell: Cell, measure: str, value: float | None, note: str = "", *, secon
 def usable_cores() -> int:
     """The cores that this process may use; ``OMP_NUM_THREADS`` asks for fewer."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cores, int(asked)) if asked.isdigit() and int(asked) > 0 else cores
+    requested = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, int(requested)) if requested.isdigit() and int(requested) > 0 else cores
 
 
 @lru_cache

@@ -113,8 +113,8 @@ def run(plan: Iterable[Cell], results: Path) -> list[str]:
         try:
             append(results, measure(cell))
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-            said = error.stderr if isinstance(error.stderr, str) else ""
-            troubles.append(f"{cell}: {error}\n{said[-2000:]}")
+            output = error.stderr if isinstance(error.stderr, str) else ""
+            troubles.append(f"{cell}: {error}\n{output[-2000:]}")
     return troubles
 
 

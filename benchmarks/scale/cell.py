@@ -124,7 +124,7 @@ def measured_on_workers(cell: Cell) -> dict[str, float]:
         for process in workers:
             process.join(20)
             process.kill()
-    return {name: max(one[name] for one in found) for name in found[0]}
+    return {name: max(item[name] for item in found) for name in found[0]}
 
 
 def main() -> None:

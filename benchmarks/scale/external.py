@@ -123,14 +123,14 @@ def trained(folder: Path, out: Path, *, external: bool, rounds: int, room_mib: i
     return None
 
 
-def difference(folder: Path, one: Path, other: Path) -> float:
+def difference(folder: Path, single: Path, other: Path) -> float:
     """The largest difference of margins between two sets of models, on some of the rows."""
     rows = xgboost.DMatrix(np.load(folder / "x-0000.npy")[:ROWS_COMPARED])
     largest = 0.0
     for method, engine in MODELS:
         margins = [
             xgboost.Booster(model_file=out / f"{method}-{engine}.ubj").predict(rows, output_margin=True)
-            for out in (one, other)
+            for out in (single, other)
         ]
         largest = max(largest, float(np.abs(margins[0] - margins[1]).max()))
     return largest

@@ -25,9 +25,9 @@ def rows_of_batch(number: int, n_rows: int, columns: int, *, privileged: bool, s
     score = signal.sum(axis=1) + shared.standard_normal(n_rows, dtype=np.float32)
     own = np.random.default_rng([seed, number, 1 + privileged])
     features = own.random((n_rows, columns), dtype=np.float32)
-    told = min(columns, _TELLING)
-    features[:, :told] *= np.float32(1 if privileged else 4)
-    features[:, :told] += signal[:, :told]
+    found = min(columns, _TELLING)
+    features[:, :found] *= np.float32(1 if privileged else 4)
+    features[:, :found] += signal[:, :found]
     return features, (score > 0).astype(np.float32)
 
 

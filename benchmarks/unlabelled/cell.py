@@ -119,10 +119,10 @@ class Draw:
         """z as x tells it: of training rows by regressions that have not seen the row, and of test rows."""
         targets = one_hot(self.train.z, self.z_types).fit_transform(self.train.z)
 
-        def told(known: npt.NDArray[Any], asked: Rows) -> Floats:
+        def told(known: npt.NDArray[Any], requested: Rows) -> Floats:
             matrix = self.matrix("x", self.train.take(known), targets[known])
-            said = xgb.train(IMPUTER, matrix, IMPUTER_ROUNDS).predict(self.matrix("x", asked))
-            return said.reshape(len(asked.y), -1)
+            result = xgb.train(IMPUTER, matrix, IMPUTER_ROUNDS).predict(self.matrix("x", requested))
+            return result.reshape(len(requested.y), -1)
 
         train = np.empty(targets.shape, np.float32)
         for others, held_out in KFold(IMPUTER_FOLDS, shuffle=True, random_state=self.repeat).split(train):
@@ -272,10 +272,10 @@ def jpib(work: Work) -> Floats:
 
 def selected(work: Work, **candidates: Any) -> Floats:
     """The setting that `select` finds on the same rows and labels."""
-    told = {"privileged": work.draw.matrix("z", work.all, work.label), "labelled": work.known}
+    keywords = {"privileged": work.draw.matrix("z", work.all, work.label), "labelled": work.known}
     dtrain = work.all_x
-    selection = select(PARAMS, dtrain, ROUNDS, progress=False, seed=work.draw.repeat, **candidates, **told)
-    return work.said(selection.train(dtrain, **told))
+    selection = select(PARAMS, dtrain, ROUNDS, progress=False, seed=work.draw.repeat, **candidates, **keywords)
+    return work.said(selection.train(dtrain, **keywords))
 
 
 def taught_by(kind: str, columns: str, work: Work) -> Floats:

@@ -278,7 +278,7 @@ def breach_table(broken: pd.DataFrame) -> list[str]:
         auc, mean, error = (corrected_interval(found[name], 0.0) for name in ("auc", "mean", "calibration"))
         rows.append(
             [setting, breach.SETTINGS[setting][1], method, number(found["labels"].mean(), 0)]
-            + [bounds(one) for one in (auc, mean)]
+            + [bounds(item) for item in (auc, mean)]
             + [number(found["truth"].mean()), bounds(error)]
         )
     header = [
@@ -303,8 +303,8 @@ def draw_breach(broken: pd.DataFrame, path: Path) -> None:
             of_method = broken[broken["method"] == method].set_index("setting")[measure]
             found = [corrected_interval(of_method.loc[[setting]].to_numpy(), 0.0) for setting in settings]
             at = np.arange(len(settings)) + shift
-            halves = [one.half for one in found]
-            ax.errorbar([one.mean for one in found], at, xerr=halves, fmt=marker, color=color, ms=5, label=method)
+            halves = [item.half for item in found]
+            ax.errorbar([item.mean for item in found], at, xerr=halves, fmt=marker, color=color, ms=5, label=method)
         ax.set_yticks(range(len(settings)), settings if measure == "auc" else [""] * len(settings))
         ax.invert_yaxis()
         finish(ax, label, "")

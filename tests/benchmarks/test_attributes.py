@@ -75,13 +75,13 @@ def test_the_picture_has_a_row_for_each_attribute(monkeypatch, tmp_path):
 
 
 def test_what_is_there_is_not_done_again(monkeypatch, tmp_path):
-    asked = []
+    requested = []
     monkeypatch.setattr(
         attributes,
         "lines_of",
-        lambda name, attribute, folds: asked.append(attribute) or [{"set": name, "attribute": f"x{attribute}"}],
+        lambda name, attribute, folds: requested.append(attribute) or [{"set": name, "attribute": f"x{attribute}"}],
     )
     for _ in range(2):
         attributes.run(tmp_path / "out.csv", [MADE])
     # Of the set's own names x0 to x4 were there; those of others were not.
-    assert asked == [*range(8), 5, 6, 7]
+    assert requested == [*range(8), 5, 6, 7]

@@ -30,8 +30,8 @@ def test_a_cell_counts_what_was_covered(monkeypatch):
 
     def drawn(cell, seed, n_boot):
         low, high = bounds[seed - gaps.FIRST]
-        told = {"value": true, "corrected": true, "low": low, "high": high, "p_value": 0.01 * (seed - gaps.FIRST + 3)}
-        return pd.DataFrame({**told, "p_adjusted": 0.2}, index=["statistical_parity"])
+        found = {"value": true, "corrected": true, "low": low, "high": high, "p_value": 0.01 * (seed - gaps.FIRST + 3)}
+        return pd.DataFrame({**found, "p_adjusted": 0.2}, index=["statistical_parity"])
 
     monkeypatch.setattr(gaps, "drawn", drawn)
     (line,) = gaps.lines_of(cell, 4).to_dict("records")
@@ -53,25 +53,25 @@ def test_rates_of_one_group_are_covered(weighted):
             assert seen[name].to_numpy() == pytest.approx(true, abs=0.02)
 
 
-def line(measure, **told):
+def line(measure, **keywords):
     zeros = dict.fromkeys((*gaps.COUNTED, "draws"), 0.0)
-    return {**zeros, "part": "rates", "groups": 2, "rows": 200, "draws": 400, "measure": measure, **told}
+    return {**zeros, "part": "rates", "groups": 2, "rows": 200, "draws": 400, "measure": measure, **keywords}
 
 
 def test_the_page_judges_by_the_counts():
-    told = [
+    found = [
         line("statistical_parity", design="alike", covered=0.95, rejected=0.05),
         line("statistical_parity", design="ladder", covered=0.99),
         line("abroca", design="alike", covered=0.90, rejected=0.12),
         line("abroca", design="ladder", covered=0.91),
     ]
-    words = page(pd.DataFrame(told), pd.DataFrame(), 4)
+    words = page(pd.DataFrame(found), pd.DataFrame(), 4)
     assert (
         "- statistical_parity: coverage within and rejection without a gap within over all cells; above in 2 g" in words
     )
     assert "- abroca: coverage below and rejection without a gap above over all cells; below in 2 groups" in words
     assert "2 cells of 400 draws each. 2 cells are missing." in words
-    assert "missing" not in page(pd.DataFrame(told), pd.DataFrame(), 2)
+    assert "missing" not in page(pd.DataFrame(found), pd.DataFrame(), 2)
     # .95 of few draws is no proof of anything.
     few = [line("abroca", design="alike", covered=0.90, rejected=0.12, draws=20)]
     words = page(pd.DataFrame(few), pd.DataFrame(), 1)
@@ -80,19 +80,19 @@ def test_the_page_judges_by_the_counts():
 
 def test_coverage_runs_and_goes_on(capsys, tmp_path):
     main(["--smoke"])
-    told = capsys.readouterr().out
-    assert "| abroca |" in told
-    assert "| 3 | 150 | one apart |" in told
-    assert "Least of all" in told
-    asked = []
+    output = capsys.readouterr().out
+    assert "| abroca |" in output
+    assert "| 3 | 150 | one apart |" in output
+    assert "Least of all" in output
+    requested = []
 
     def lines_of(cell):
-        asked.append(cell)
+        requested.append(cell)
         return groups.lines_of(cell, 2)
 
     for chosen in (groups.cells()[:1], groups.cells()[:2]):
         run(tmp_path / "found.csv", chosen, lines_of)
-    assert asked == groups.cells()[:2]
+    assert requested == groups.cells()[:2]
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,8 @@ def test_what_a_sign_is_worth_follows_from_how_often_it_is_right(kind, right, op
 
 def test_fair_importance_runs(capsys):
     fair_importance.main(["--smoke"])
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     # Every model and kind of feature.
-    assert all(f"| {model} | {kind} |" in told for model in fair_importance.models(0) for kind in fair_importance.KINDS)
+    assert all(
+        f"| {model} | {kind} |" in output for model in fair_importance.models(0) for kind in fair_importance.KINDS
+    )

@@ -39,11 +39,11 @@ def test_the_truth_is_what_no_model_beats(problem):
 
 
 def test_a_z_that_is_told_the_chance_knows_the_labels():
-    plain, told = relevances(1000, 0), relevances(1000, 0, told_chance=1.0)
-    assert (plain.fields["label"] == told.fields["label"]).all()
-    known = [ndcg(rows.z[:, 0], rows.fields["label"], rows.fields["qid"]) for rows in (plain, told)]
+    plain, found = relevances(1000, 0), relevances(1000, 0, told_chance=1.0)
+    assert (plain.fields["label"] == found.fields["label"]).all()
+    known = [ndcg(rows.z[:, 0], rows.fields["label"], rows.fields["qid"]) for rows in (plain, found)]
     assert known[0] < 0.9 < 0.98 < known[1]
-    assert (np.bincount(told.fields["qid"].astype(int)) == SIZE_OF_QUERY).all()
+    assert (np.bincount(found.fields["qid"].astype(int)) == SIZE_OF_QUERY).all()
 
 
 def test_a_gain_is_paired():

@@ -559,14 +559,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         publisher = self.server
-        asked = self.headers.get("Range")
-        publisher.asked.append(asked)
+        requested = self.headers.get("Range")
+        publisher.asked.append(requested)
         if self.path.endswith("missing.csv"):
             self.send_error(404)
             return
         size, start = len(publisher.body), 0
-        if asked and publisher.ranges:
-            start = int(asked.removeprefix("bytes=").removesuffix("-"))
+        if requested and publisher.ranges:
+            start = int(requested.removeprefix("bytes=").removesuffix("-"))
             if start >= size:
                 self.send_response(416)
                 self.send_header("Content-Range", f"bytes */{size}")

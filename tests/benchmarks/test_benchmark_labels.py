@@ -33,9 +33,9 @@ def test_dates_show_events_within_the_horizon():
 
 def test_votes_have_their_accuracies_and_abstain():
     y = np.random.default_rng(0).integers(0, 2, 40_000)
-    said = made.votes(y, np.random.default_rng(1))
-    given = ~np.isnan(said)
-    right = [(said[rows, i] == y[rows]).mean() for i, rows in enumerate(given.T)]
+    result = made.votes(y, np.random.default_rng(1))
+    given = ~np.isnan(result)
+    right = [(result[rows, i] == y[rows]).mean() for i, rows in enumerate(given.T)]
     np.testing.assert_allclose(right, np.linspace(made.WORST, made.BEST, made.FUNCTIONS), atol=0.02)
     np.testing.assert_allclose(given.mean(axis=0), made.COVERAGE, atol=0.02)
 

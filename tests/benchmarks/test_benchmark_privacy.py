@@ -178,15 +178,17 @@ def test_kl_weight_is_chosen_by_log_loss_apart_with_plain_among_the_choices():
     booster, weight = cost.chosen(plain, 1 - q, train, known, apart)  # a teacher that is always wrong
     assert (booster, weight) == (plain, 0.0)
     losses = {0.0: plain}
-    for one in cost.KL_WEIGHTS:
-        losses[one] = pi_xgb.train(cost.PARAMS, train.matrix(), cost.ROUNDS, teacher=q, kl_weight=one)
-    losses = {one: log_loss(apart.y, model.predict(apart.matrix()).astype(float)) for one, model in losses.items()}
+    for item in cost.KL_WEIGHTS:
+        losses[item] = pi_xgb.train(cost.PARAMS, train.matrix(), cost.ROUNDS, teacher=q, kl_weight=item)
+    losses = {item: log_loss(apart.y, model.predict(apart.matrix()).astype(float)) for item, model in losses.items()}
     assert cost.chosen(plain, q, train, known, apart)[1] == min(losses, key=losses.get)
 
 
 def test_a_line_of_plain_can_be_had_by_hand():
     (line,) = [
-        one for one in cost.lines(MADE, "all", 0, training=200, epsilons=(), models=()) if one["method"] == cost.PLAIN
+        item
+        for item in cost.lines(MADE, "all", 0, training=200, epsilons=(), models=())
+        if item["method"] == cost.PLAIN
     ]
     train, _, test = drawn(MADE, 200, cost.APART["all"], cost.TEST, 0)
     booster = xgb.train(cost.PARAMS, train.matrix(), cost.ROUNDS)
@@ -219,8 +221,8 @@ def test_a_broken_promise_is_said():
 
 def test_every_way_of_training_can_be_attacked(monkeypatch):
     monkeypatch.setattr(attacks, "ROUNDS", 2)
-    settings = [one for one in attacks.settings() if one.teacher != "DP-EBM"]
-    assert {one.teacher for one in settings} > set(attacks.OTHERS)
+    settings = [item for item in attacks.settings() if item.teacher != "DP-EBM"]
+    assert {item.teacher for item in settings} > set(attacks.OTHERS)
     for setting in settings:
         if setting.epsilon in (None, 1.0):
             (line,) = attacks.lines(setting, "values", runs=20)
@@ -282,7 +284,7 @@ def test_the_page_shows_every_part(tmp_path):
 
 
 def test_the_bridge_divides_its_budget(monkeypatch):
-    asked = []
+    requested = []
 
     class Model:
         def fit(self, values, target):
@@ -295,15 +297,15 @@ def test_the_bridge_divides_its_budget(monkeypatch):
         def predict_proba(self, values):
             return np.column_stack([1 - self.predict(values), self.predict(values)])
 
-    monkeypatch.setattr(ebm, "classifier", lambda dataset, where, *rest: asked.append((where, rest[:2])) or Model())
-    monkeypatch.setattr(ebm, "regressor", lambda dataset, where, *rest: asked.append((where, rest)) or Model())
+    monkeypatch.setattr(ebm, "classifier", lambda dataset, where, *rest: requested.append((where, rest[:2])) or Model())
+    monkeypatch.setattr(ebm, "regressor", lambda dataset, where, *rest: requested.append((where, rest)) or Model())
     part, _, _ = drawn(MADE, 60, 10, 10, 0)
     from benchmarks.data import PreparedSet
 
     whole = pd.concat([part.x, part.z], axis=1)
     dataset = PreparedSet(MADE, whole, part.y, ("q",) * 10, (8, 9), ())
     ebm.bridged(dataset, np.arange(40), np.arange(40, 60), 2.0)
-    (z, (one, half)), (x, (other, rest)) = asked
+    (z, (single, half)), (x, (other, rest)) = requested
     assert (z, x) == ((8, 9), tuple(range(8)))
-    assert one + other == 2.0
+    assert single + other == 2.0
     assert half + rest == ebm.DELTA

@@ -231,8 +231,8 @@ def test_no_number_of_the_page_is_not_in_the_results(tmp_path, no_pictures):
     # Every decimal of every table, worked out again from the values by other means.
     frame = pd.DataFrame({method: values["car", method] for method in methods})
     allowed = {f"{x:.3f}" for x in [*frame.mean(), *frame.std()]} | {"7.00", "7.0"}
-    for one, other in itertools.permutations(methods, 2):
-        difference = frame[one] - frame[other]
+    for item, other in itertools.permutations(methods, 2):
+        difference = frame[item] - frame[other]
         half = stats.t.ppf(0.975, 3) * difference.std() * math.sqrt(1 / 4 + 1 / 8)
         allowed |= {f"{difference.mean():+.4f}", f"{difference.mean():+.3f}", f"{difference.mean() - half:.4f}"}
         allowed.add(f"{difference.mean() + half:.4f}")
@@ -252,8 +252,8 @@ def test_a_page_from_a_run_that_was_killed(tmp_path, no_pictures):
     report.write_report(Results.from_files([path]), tmp_path / "RESULTS.md")
     text = (tmp_path / "RESULTS.md").read_text()
     # The line that was cut is not taken for a result, and the page says how many folds there are.
-    one = corrected_interval([0.05, 0.05])
-    assert f"| heart | {one.mean:+.4f} ({one.low:.4f} to {one.high:.4f}) (win) [2/10] |" in text
+    single = corrected_interval([0.05, 0.05])
+    assert f"| heart | {single.mean:+.4f} ({single.low:.4f} to {single.high:.4f}) (win) [2/10] |" in text
     assert "| current | heart | KbPIB | 2 of 10 |" in text
 
 
@@ -267,8 +267,8 @@ def test_the_last_file_counts(tmp_path):
 def test_versions_are_told_once_and_by_name():
     texts = ["xgboost 3.1 numpy 2.4 python 3.11", "xgboost 3.2 numpy 2.4 clarabel - python 3.11"]
     lines = [Line("heart", "NF", "current", fold, "auc", 0.5, "2 cores", text) for fold, text in enumerate(texts)]
-    told = report.provenance(Results(pd.DataFrame(map(dataclasses.asdict, lines))))
-    assert told == ["Machine: 2 cores. Versions: numpy 2.4, python 3.11 and xgboost 3.1 or 3.2."]
+    reported = report.provenance(Results(pd.DataFrame(map(dataclasses.asdict, lines))))
+    assert reported == ["Machine: 2 cores. Versions: numpy 2.4, python 3.11 and xgboost 3.1 or 3.2."]
 
 
 def test_an_empty_run_gives_a_page(tmp_path):
@@ -306,8 +306,8 @@ def test_the_papers_questions_are_answered_from_the_folds(tmp_path):
         lines.append(line)
     results = Results(pd.DataFrame(lines))
     text = "\n".join(questions_section(results))
-    one = corrected_interval(values["spam", "JPIB"] - values["spam", "KbPIB"])
-    assert f"| spam | {one.mean:+.4f} ({one.low:.4f} to {one.high:.4f})" in text
+    single = corrected_interval(values["spam", "JPIB"] - values["spam", "KbPIB"])
+    assert f"| spam | {single.mean:+.4f} ({single.low:.4f} to {single.high:.4f})" in text
     # Each gap of the one column: KbPIB is fairer in all three, JPIB less fair.
     assert "| KbPIB | 1 / 0 / 0 | 1 / 0 / 0 | 1 / 0 / 0 |" in text
     assert "| JPIB | 0 / 0 / 1 | 0 / 0 / 1 | 0 / 0 / 1 |" in text

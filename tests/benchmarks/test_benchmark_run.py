@@ -366,13 +366,13 @@ def test_ctrl_c_stops_a_run_at_once_and_for_good(out, tmp_path, jobs, at):
         # Twice, as from a terminal that tells the whole group and a person or a tool that tells the run as well.
         process.send_signal(signal.SIGINT)
         os.killpg(process.pid, signal.SIGINT)
-        said = process.communicate(timeout=10)[1]
+        result = process.communicate(timeout=10)[1]
     finally:
         process.kill()
         process.wait()
     assert process.returncode == 130
     # One line and no traceback, of nobody.
-    assert said.splitlines() == ["10 of 10 cells to do", "stopped; the same command goes on where it was"]
+    assert result.splitlines() == ["10 of 10 cells to do", "stopped; the same command goes on where it was"]
     deadline = time.monotonic() + 10
     while any(map(is_alive, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -635,11 +635,13 @@ def test_the_exit_status_tells_errors_from_refusals(out, monkeypatch):
 
 
 def test_paper_mode_runs_the_boosted_methods_of_the_paper_unless_others_are_named(out, monkeypatch):
-    asked = {}
-    monkeypatch.setattr(runner, "run", lambda datasets, methods, mode, folds, path, **_: asked.update(methods=methods))
+    requested = {}
+    monkeypatch.setattr(
+        runner, "run", lambda datasets, methods, mode, folds, path, **_: requested.update(methods=methods)
+    )
     runner.main(["--mode", "paper", "--out", str(out)])
-    assert asked["methods"] == ["NF", "KbPIB", "JPIB", "PF", "All"]
+    assert requested["methods"] == ["NF", "KbPIB", "JPIB", "PF", "All"]
     runner.main(["--mode", "paper", "--methods", "SVM", "--out", str(out)])
-    assert asked["methods"] == ["SVM"]
+    assert requested["methods"] == ["SVM"]
     runner.main(["--out", str(out)])
-    assert asked["methods"] == list(METHODS)
+    assert requested["methods"] == list(METHODS)

@@ -162,8 +162,8 @@ def by_hand(draw, known):
     teacher = pi_xgb.fit_teacher(
         cell.PARAMS, xgb.DMatrix(xz, label, nthread=1), cell.ROUNDS, crossfit=5, labelled=known
     )
-    said = [booster.predict(xgb.DMatrix(xz, nthread=1)) for booster in teacher.boosters]
-    np.testing.assert_allclose(teacher.values[~known], np.mean(said, axis=0)[~known], rtol=1e-5)
+    result = [booster.predict(xgb.DMatrix(xz, nthread=1)) for booster in teacher.boosters]
+    np.testing.assert_allclose(teacher.values[~known], np.mean(result, axis=0)[~known], rtol=1e-5)
     factor = known + 10.0
     target = (known * label + 10 * teacher.values) / factor
 
@@ -185,9 +185,9 @@ def test_a_line_holds_the_scores_of_plain_xgboost(draw):
     (line,) = cell.lines(draw, 50, [cell.PLAIN])
     known = draw.labelled_rows(50)
     booster = xgb.train(cell.PARAMS, xgb.DMatrix(draw.train.x[known], draw.train.y[known]), cell.ROUNDS)
-    said = booster.predict(xgb.DMatrix(draw.test.x))
-    assert line["auc"] == roc_auc_score(draw.test.y, said)
-    assert line["logloss"] == pytest.approx(log_loss(draw.test.y, said.astype(float)))
+    result = booster.predict(xgb.DMatrix(draw.test.x))
+    assert line["auc"] == roc_auc_score(draw.test.y, result)
+    assert line["logloss"] == pytest.approx(log_loss(draw.test.y, result.astype(float)))
 
 
 def test_a_rival_is_chosen_on_the_labelled_rows_alone(draw):
@@ -198,7 +198,10 @@ def test_a_rival_is_chosen_on_the_labelled_rows_alone(draw):
     assert part.known.sum() == 40
     np.testing.assert_array_equal(part.draw.test.y, draw.train.y[held])
     # All that differs is who is asked: a rival that has seen the labels of the held-out rows is found out.
-    worlds = {"knows": lambda of: np.where(of.draw.test.y == 1, 0.9, 0.1), "guesses": lambda of: np.full(10, 0.5)}
+    worlds = {
+        "knows": lambda source: np.where(source.draw.test.y == 1, 0.9, 0.1),
+        "guesses": lambda source: np.full(10, 0.5),
+    }
     scores = rivals.cross_validated(work, worlds)
     assert scores["knows"] == {"auc": 1.0, "logloss": pytest.approx(np.log(0.9))}
     assert scores["guesses"] == {"auc": 0.5, "logloss": pytest.approx(np.log(0.5))}

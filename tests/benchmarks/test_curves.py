@@ -253,7 +253,7 @@ def test_the_page_says_what_the_lines_say(tmp_path):
     text = (tmp_path / "CURVES.md").read_text()
     gains = report_curves.gains_of(lines, "auc", "auc")
     found = [corrected_interval(gains.at(name, 100, "JPIB"), 1 / 3) for name in ("spam", "heart")]
-    mean, tally = np.mean([one.mean for one in found]), wins_ties_losses(map(verdict, found))
+    mean, tally = np.mean([item.mean for item in found]), wins_ties_losses(map(verdict, found))
     row = next(line for line in text.splitlines() if line.startswith("| 100 | 2 |"))
     assert row.split(" | ")[5] == f"{mean:+.4f} ({' / '.join(map(str, tally))})"
     assert "chooses kl_weight (0, 0.3, 1)" in text

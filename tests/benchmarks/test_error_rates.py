@@ -156,11 +156,11 @@ def test_components_are_taken_where_columns_are_many_and_from_the_training_rows(
 
 @pytest.mark.parametrize("name", machines.AS_MACHINES)
 def test_every_machine_is_trained_on_components(monkeypatch, name):
-    asked = []
+    requested = []
 
     class Watched(machines.Components):
         def fit_transform(self, X):
-            asked.append(X.shape[1])
+            requested.append(X.shape[1])
             return super().fit_transform(X)
 
     monkeypatch.setattr(machines, "Components", Watched)
@@ -169,7 +169,7 @@ def test_every_machine_is_trained_on_components(monkeypatch, name):
     dataset = many_columns(120, 8)
     work = cells.FoldWork(dataset, cells.drawn(dataset, 0, 30), SMALL["current"])
     machines.AS_MACHINES[name](work)
-    assert asked == ([6, 2] if name.endswith("+") else [6])
+    assert requested == ([6, 2] if name.endswith("+") else [6])
 
 
 def test_the_machines_are_tuned_by_error():
@@ -265,14 +265,14 @@ def test_the_picture_has_every_method_with_its_rank(monkeypatch, tmp_path):
 
 
 def test_what_is_there_is_not_done_again(monkeypatch, tmp_path):
-    asked = []
+    requested = []
     line = {"set": "one", "draw": 0, "method": "NF", "error": 0.25}
     monkeypatch.setattr(
         error_rates,
         "lines_of",
-        lambda part, name, draw: asked.append((name, draw)) or [{**line, "draw": draw}],
+        lambda part, name, draw: requested.append((name, draw)) or [{**line, "draw": draw}],
     )
     for draws in (1, 2):
         error_rates.run(cells.DIGITS, tmp_path / "out.csv", [("one", draw) for draw in range(draws)])
-    assert asked == [("one", 0), ("one", 1)]
+    assert requested == [("one", 0), ("one", 1)]
     assert pd.read_csv(tmp_path / "out.csv")["draw"].tolist() == [0, 1]

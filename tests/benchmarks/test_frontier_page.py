@@ -57,12 +57,12 @@ def results(peers):
 
 def test_plain_xgboost_is_no_win_of_the_constraint():
     compared = comparison(results({"unfair": (0.8, 0.3), "fair": (0.85, 0.05), "fairer": (0.5, 0.0)}), ODDS)
-    told = compared.set_index(["gap", "peer"]).verdict
+    found = compared.set_index(["gap", "peer"]).verdict
     for gap in ("SP", "EO"):
         # The peer's gap is larger than that of plain XGBoost: nobody needs a constraint.
-        assert told[gap, "unfair"] == "plain XGBoost better"
-        assert told[gap, "fair"] == "the constraint better"
-        assert told[gap, "fairer"] == "gap not reached"
+        assert found[gap, "unfair"] == "plain XGBoost better"
+        assert found[gap, "fair"] == "the constraint better"
+        assert found[gap, "fairer"] == "gap not reached"
     strong = (
         comparison(results({"strong": (0.95, 0.05), "plain": (0.99, 0.2)}), ODDS).set_index(["gap", "peer"]).verdict
     )
@@ -91,8 +91,8 @@ def test_the_section_on_the_step_has_every_rule_and_weight(tmp_path):
     found.to_csv(tmp_path / "steps.csv", index=False)
     rows = [line for line in steps_section(tmp_path / "steps.csv") if line.startswith("| ") and "/" in line]
     assert len(rows) == 1 + len(STEP_WEIGHTS)
-    one = found[(found.kl_weight == 10) & (found.rule == "1 + a (the paper's)")].sort_values("rounds").iloc[-1]
-    assert f"{one.accuracy:.3f} {one.SP:.3f}" in "\n".join(rows)
+    single = found[(found.kl_weight == 10) & (found.rule == "1 + a (the paper's)")].sort_values("rounds").iloc[-1]
+    assert f"{single.accuracy:.3f} {single.SP:.3f}" in "\n".join(rows)
     assert steps_section(tmp_path / "none.csv") == []
 
 
@@ -102,8 +102,8 @@ def test_the_section_on_heavy_weights_has_both_steps(tmp_path):
     rows = [line for line in heavy_section(tmp_path / "heavy.csv") if line.startswith(("| 50 |", "| 500 |"))]
     assert [row.split(" | ")[1] for row in rows] == ["0.20", "0.02"]
     assert share(9.0) == 1
-    one = found[(found.kl_weight == 500) & (found.hessian == "damped") & (found["rounds"] == 10)].iloc[0]
-    assert rows[1].endswith(f"| {one.accuracy:.3f} {one.SP:.3f} ({one.taught:.3f}) |")
+    single = found[(found.kl_weight == 500) & (found.hessian == "damped") & (found["rounds"] == 10)].iloc[0]
+    assert rows[1].endswith(f"| {single.accuracy:.3f} {single.SP:.3f} ({single.taught:.3f}) |")
     assert heavy_section(tmp_path / "none.csv") == []
 
 
@@ -138,8 +138,8 @@ def test_the_section_row_by_row_has_loss_and_distance(tmp_path):
     ]
     last = found[(found.constraint == list(BY_ROW)[-1]) & (found.start == STARTS[1]) & (found.kl_weight == 100)]
     damped, adaptive = (last[last.hessian == hessian].iloc[0] for hessian in ("damped", "adaptive"))
-    told = f"{damped.loss:.2f} ({damped.distance:.4f}) / {adaptive.loss:.2f} ({adaptive.distance:.4f}) |"
-    assert rows[-1].endswith(told)
+    result = f"{damped.loss:.2f} ({damped.distance:.4f}) / {adaptive.loss:.2f} ({adaptive.distance:.4f}) |"
+    assert rows[-1].endswith(result)
     assert rows_section(tmp_path / "none.csv") == []
 
 
@@ -192,8 +192,8 @@ def test_each_row_is_held_out_once():
     part, _ = drawn(101)
     first, second = halves(part, ["q", "q"])
     assert len(first.train.y) + len(first.test.y) == 101
-    for one, other in ((first.train, second.test), (first.test, second.train)):
-        np.testing.assert_array_equal(one.x, other.x)
+    for item, other in ((first.train, second.test), (first.test, second.train)):
+        np.testing.assert_array_equal(item.x, other.x)
     np.testing.assert_array_equal(
         np.sort(np.concatenate([first.test.x, second.test.x]), axis=0), np.sort(part.x, axis=0)
     )

@@ -91,15 +91,15 @@ OUTCOMES = ["killed"] * 90 + ["hung"] * 2 + ["closed"] * 3 + ["lived"] * 5
 
 
 def test_the_score_counts_what_is_a_mistake(tmp_path):
-    told = pd.DataFrame(
+    found = pd.DataFrame(
         {"file": "_core/f.py", "line": range(100), "before": [f"x{i}" for i in range(100)], "after": "y",
          "outcome": OUTCOMES, "seconds": 1.0, "draw": 1}
     )  # fmt: skip
     # Of an older draw the score is shown, and no line.
-    older = told.iloc[:50].assign(draw=0, outcome="lived", file="_old/f.py")
-    pd.concat([told, older]).to_csv(tmp_path / "told.csv", index=False)
-    judged = told[-4:][["file", "line", "before", "after"]].assign(judgement="no mistake: the same")
-    judged.to_csv(tmp_path / "judged.csv", index=False)
+    older = found.iloc[:50].assign(draw=0, outcome="lived", file="_old/f.py")
+    pd.concat([found, older]).to_csv(tmp_path / "told.csv", index=False)
+    scored = found[-4:][["file", "line", "before", "after"]].assign(judgement="no mistake: the same")
+    scored.to_csv(tmp_path / "judged.csv", index=False)
     page.write(tmp_path / "told.csv", tmp_path / "judged.csv", tmp_path / "out.md")
     text = (tmp_path / "out.md").read_text()
     # 92 of 96; sqrt(p (1 - p) / 96); and the three that are closed.

@@ -67,11 +67,11 @@ PAGES = {
 def without_pictures(monkeypatch):
     """Tables are compared here; a picture takes longer than all of them."""
     for name in ("draw_all", "draw_against_peers"):
-        monkeypatch.setattr(report, name, lambda *of: [])
+        monkeypatch.setattr(report, name, lambda *source: [])
     for page in (curves_page, unlabelled_page, frontier_page, error_rates_page, labels_page, attributes):
         for name in ("draw", "draw_gains", "draw_split", "draw_breach"):
             if hasattr(page, name):
-                monkeypatch.setattr(page, name, lambda *of: None)
+                monkeypatch.setattr(page, name, lambda *source: None)
 
 
 def cells(text):

@@ -313,9 +313,9 @@ def test_a_posterior_under_negative_site_precisions_is_that_of_the_plain_formula
     np.testing.assert_allclose(Latent(kernel).posterior(sites).shrinkage, expected, rtol=1e-7, atol=1e-9)
     # Sites that leave no posterior are refused, not repaired; so is a cavity without a positive variance.
     assert Latent(kernel).posterior(Sites(sites.eta1, np.full(6, -50.0))) is None
-    one = Marginals(np.zeros(1), np.ones(1))
-    assert one.without(Sites(np.zeros(1), np.array([1.5]))) is None
-    assert one.without(Sites(np.zeros(1), np.array([0.5]))).var == 2.0
+    single = Marginals(np.zeros(1), np.ones(1))
+    assert single.without(Sites(np.zeros(1), np.array([1.5]))) is None
+    assert single.without(Sites(np.zeros(1), np.array([0.5]))).var == 2.0
 
 
 @pytest.mark.parametrize("privileged", [True, False])

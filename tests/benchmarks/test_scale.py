@@ -46,10 +46,10 @@ def test_the_plan_is_what_the_page_promises():
 
 
 def test_a_run_goes_on_where_it_was_killed(tmp_path, monkeypatch):
-    asked = []
+    requested = []
 
     def measure(cell):
-        asked.append(cell)
+        requested.append(cell)
         if cell.rows == 30_000:
             raise subprocess.CalledProcessError(-9, "cell", stderr="out of memory")
         return line(cell)
@@ -57,7 +57,7 @@ def test_a_run_goes_on_where_it_was_killed(tmp_path, monkeypatch):
     monkeypatch.setattr(scale, "measure", measure)
     plan, results = scale.cells()[:12], tmp_path / "results" / "scale.csv"
     troubles = scale.run(plan, results)
-    assert asked == plan
+    assert requested == plan
     # A cell that died takes nothing with it and is named.
     assert len(troubles) == sum(cell.rows == 30_000 for cell in plan) > 0
     assert "out of memory" in troubles[0]
@@ -66,10 +66,10 @@ def test_a_run_goes_on_where_it_was_killed(tmp_path, monkeypatch):
     whole = results.read_bytes().splitlines(keepends=True)
     results.write_bytes(b"".join(whole[:-1]) + whole[-1][:20])
     lost = [cell for cell in plan if cell.rows != 30_000][-1]
-    monkeypatch.setattr(scale, "measure", lambda cell: asked.append(cell) or line(cell))
-    asked.clear()
+    monkeypatch.setattr(scale, "measure", lambda cell: requested.append(cell) or line(cell))
+    requested.clear()
     assert scale.run(plan, results) == []
-    assert asked == [cell for cell in plan if cell.rows == 30_000 or cell == lost]
+    assert requested == [cell for cell in plan if cell.rows == 30_000 or cell == lost]
     kept = scale.read(results)
     assert {scale.Cell(*(found[name] for name in scale.Cell._fields)) for found in kept} == set(plan)
     assert all(found["seconds"] == 1.0 for found in kept)
@@ -126,8 +126,8 @@ def test_both_sides_have_the_same_labels_and_their_own_features():
     assert 0.3 < label.mean() < 0.7
     assert not np.array_equal(x, z)
     # The privileged side tells more about the label.
-    told = [abs(np.corrcoef(side[:, :5].sum(axis=1), label)[0, 1]) for side in (x, z)]
-    assert told[1] > told[0] > 0.1
+    found = [abs(np.corrcoef(side[:, :5].sum(axis=1), label)[0, 1]) for side in (x, z)]
+    assert found[1] > found[0] > 0.1
 
 
 def test_workers_have_rows_of_their_own_that_are_all_rows():
@@ -139,11 +139,11 @@ def test_workers_have_rows_of_their_own_that_are_all_rows():
         return np.concatenate(batches)
 
     share = BATCH + 10
-    one, two = taken(share, 0), taken(share, 2)
-    assert len(one) == len(two) == share
+    single, two = taken(share, 0), taken(share, 2)
+    assert len(single) == len(two) == share
     # Neither the columns that tell of the label nor the others come twice.
     for columns in (slice(0, 5), slice(5, 7)):
-        assert len(np.unique(np.concatenate([one, two])[:, columns], axis=0)) > 2 * share - 10
+        assert len(np.unique(np.concatenate([single, two])[:, columns], axis=0)) > 2 * share - 10
 
 
 @pytest.mark.slow

@@ -176,18 +176,18 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path, monkeypatch, i
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:5]) + lines[5][:20])
 
-    asked = []
+    requested = []
     monkeypatch.setattr(search, "CHUNK", 2)
     work = chunks.work_on
-    monkeypatch.setattr(chunks, "work_on", lambda chunk: asked.extend(chunk.alphas) or work(chunk))
+    monkeypatch.setattr(chunks, "work_on", lambda chunk: requested.extend(chunk.alphas) or work(chunk))
     small_search(tmp_path).run()
     # Only what is not in the file is trained again, and in the end the files are those of the run in one go.
-    assert len(asked) == 2 * 4 - 4
+    assert len(requested) == 2 * 4 - 4
     assert texts(tmp_path) == in_one_go
     # Once more, and there is nothing to do.
-    asked.clear()
+    requested.clear()
     small_search(tmp_path).run()
-    assert asked == []
+    assert requested == []
 
 
 @pytest.mark.slow
@@ -304,10 +304,10 @@ def test_a_set_whose_data_cannot_be_had_does_not_stop_the_others(tmp_path, monke
     wanted = ["--datasets", "heart,made_exact", "--folds", "0", "--alphas", "2", "--out", str(tmp_path)]
     with pytest.raises(SystemExit, match=r"not searched.*heart"):
         command.main(wanted)
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     # The one is named with its reason, the other is searched.
-    assert "heart is left out: processed.cleveland.data.gz is damaged" in said.err
-    assert [line.split()[:2] for line in said.out.splitlines()[1:]] == [["made_exact", m] for m in command.GUIDED]
+    assert "heart is left out: processed.cleveland.data.gz is damaged" in output.err
+    assert [line.split()[:2] for line in output.out.splitlines()[1:]] == [["made_exact", m] for m in command.GUIDED]
     assert not list(tmp_path.glob("heart*"))
 
 
@@ -350,10 +350,10 @@ def test_ctrl_c_stops_both_processes_at_once_and_loses_nothing(tmp_path):
         while not (path.exists() and path.read_text().count("\n") > 1) and time.monotonic() < until:
             time.sleep(0.05)
         os.killpg(run.pid, signal.SIGINT)
-        said = run.communicate(timeout=30)[1]
+        result = run.communicate(timeout=30)[1]
     finally:
         run.kill()
     assert run.returncode == 130
-    assert "Traceback" not in said
+    assert "Traceback" not in result
     # What was written is whole chunks.
     assert len(PathFile(tmp_path, "made_exact", "KbPIB", SETTINGS).open()) % search.CHUNK == 0

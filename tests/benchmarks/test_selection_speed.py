@@ -11,14 +11,14 @@ from benchmarks.selection import speed
 
 
 def test_processes_take_turns_and_are_kept(monkeypatch, tmp_path):
-    asked = []
-    monkeypatch.setattr(speed, "measured", lambda call: asked.append(call) or 1.0)
+    requested = []
+    monkeypatch.setattr(speed, "measured", lambda call: requested.append(call) or 1.0)
     out = tmp_path / "speed.csv"
     speed.run(out, rounds=1)
-    assert asked == list(speed.CALLS)
+    assert requested == list(speed.CALLS)
     speed.run(out, rounds=2)
     # The first round is there.
-    assert len(asked) == 2 * len(speed.CALLS)
+    assert len(requested) == 2 * len(speed.CALLS)
     assert pd.read_csv(out).groupby("call")["round"].apply(list).map(tuple).unique().tolist() == [(0, 1)]
 
 
