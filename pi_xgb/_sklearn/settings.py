@@ -82,7 +82,7 @@ class Settings:
     def constraint_pairs(self) -> list[tuple[Any, float]]:
         """The checked pairs of constraint and ``kl_weight``."""
         constraints = self.constraints
-        pairs = [constraints] if isinstance(constraints, Teacher) else list(constraints or ())
+        pairs: list[Any] = [constraints] if isinstance(constraints, Teacher) else list(constraints or ())
         for pair in pairs:
             if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
                 raise TypeError(
