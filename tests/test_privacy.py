@@ -20,6 +20,7 @@ from scipy import integrate, stats
 import pi_xgb
 from pi_xgb._privacy import dp_ebm as dp_ebm_module
 from pi_xgb._privacy import histogram, mechanisms
+from pi_xgb._privacy import teacher as privacy_teacher
 from pi_xgb._privacy.audit import _differing_rows, _scores
 from pi_xgb._privacy.bounds import best_cut, bound_of, chance_of, from_guesses, from_rates
 from pi_xgb._privacy.budget import Budget, Spent
@@ -31,7 +32,6 @@ from pi_xgb._privacy.mechanisms import (
     RandomizedResponse,
     SeededNoise,
     noise_named,
-    noise_source,
 )
 from pi_xgb._privacy.own_model import OwnModel
 from pi_xgb._privacy.smoothing import LEVELS, public_numbers, smoothed
@@ -47,7 +47,7 @@ BOUNDS = {"z0": (-3, 3), "z1": (-3, 3)}
 def the_same_noise_in_every_run(monkeypatch):
     """Noise of the same distribution in the place of OpenDP's, which has no seed and need not be installed here."""
     seeds = itertools.count()
-    monkeypatch.setattr(mechanisms, "OpenDPNoise", lambda: SeededNoise(next(seeds)))
+    monkeypatch.setattr(privacy_teacher, "OpenDPNoise", lambda: SeededNoise(next(seeds)))
 
 
 @pytest.fixture(scope="module")
@@ -144,13 +144,14 @@ def test_noise_that_opendp_does_not_certify_is_not_released(monkeypatch):
 
 
 def test_noise_is_that_of_opendp_unless_there_is_a_seed(monkeypatch):
-    assert isinstance(noise_source(3), SeededNoise)
-    monkeypatch.setattr(mechanisms, "OpenDPNoise", lambda: "opendp")
-    assert noise_source(None) == "opendp"
+    monkeypatch.setattr(privacy_teacher, "OpenDPNoise", lambda: "opendp")
+    bounds = {"z0": (-3, 3)}
+    assert isinstance(PrivateTeacher(1.0, bounds=bounds, unsafe_seed=3)._source, SeededNoise)
+    assert PrivateTeacher(1.0, bounds=bounds)._source == "opendp"
 
 
 def test_without_opendp_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr(mechanisms, "OpenDPNoise", OpenDPNoise)
+    monkeypatch.setattr(privacy_teacher, "OpenDPNoise", OpenDPNoise)
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
     with pytest.raises(ImportError, match=r"OpenDP.*\.\[private\]"):
         PrivateTeacher(1.0, bounds=BOUNDS)

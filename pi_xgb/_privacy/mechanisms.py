@@ -63,11 +63,6 @@ class SeededNoise:
 Source = OpenDPNoise | SeededNoise
 
 
-def noise_source(seed: int | None) -> Source:
-    """Return OpenDP's noise, or with a seed that of a test."""
-    return OpenDPNoise() if seed is None else SeededNoise(seed)
-
-
 class Laplace:
     """Discrete Laplace noise on a number of steps from 0 to :data:`STEPS`."""
 

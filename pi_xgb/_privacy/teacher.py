@@ -27,7 +27,7 @@ from .budget import Budget, Spent, check_budget, check_clip, check_delta, check_
 from .domain import Domain
 from .dp_ebm import DPEBM
 from .histogram import Histogram
-from .mechanisms import NOISES, noise_named, noise_source
+from .mechanisms import NOISES, OpenDPNoise, SeededNoise, noise_named
 from .own_model import OwnModel
 from .smoothing import public_numbers, smoothed
 
@@ -127,7 +127,7 @@ class PrivateTeacher(FixedTeacher):
         check_whole("bins", BINS if bins is None else bins, 2)
         check_whole("unsafe_seed", 0 if unsafe_seed is None else unsafe_seed, 0)
         self.clip, self.noise = clip, noise
-        self._source: Any = noise_source(unsafe_seed)
+        self._source: Any = OpenDPNoise() if unsafe_seed is None else SeededNoise(unsafe_seed)
         self._seed, self._bins, self._split, self._teacher = unsafe_seed, bins, split, teacher
         if isinstance(teacher, str):
             check_choice(teacher, ("histogram", "dp-ebm"), "teacher as a string")
@@ -238,8 +238,7 @@ class PrivateTeacher(FixedTeacher):
     @property
     def noise_variance(self) -> np.ndarray[Any, Any]:
         """The largest variance of the noise of each row."""
-        variance: np.ndarray[Any, Any] = read_only(self._noise_variance)
-        return variance
+        return np.asarray(read_only(self._noise_variance))
 
     def has_any_column(self, names: Sequence[str] | None) -> bool:
         """Whether any of these is the name of a privileged column."""
