@@ -77,9 +77,11 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         ----------
         X, y, privileged, crossfit_groups, eval_set, eval_privileged : as for :class:`PrivilegedXGBClassifier`
             Queries with a missing y learn from the teacher only.
-        group, qid, eval_group, eval_qid, sample_weight, base_margin, verbose, xgb_model : as for ``xgboost.XGBRanker``
+        group, qid, eval_group, eval_qid, sample_weight, base_margin, xgb_model : as for ``xgboost.XGBRanker``
         sample_weight_eval_set, base_margin_eval_set, feature_weights : as for ``xgboost.XGBRanker``
             Weights are per query.
+        verbose : bool, default=False
+            As for ``xgboost.XGBRanker``.
         teacher_weight : array-like of float, default=None
             One number of at least 0 per row, the same in all rows of a query, or 0.
         """
