@@ -156,7 +156,8 @@ def _dates(name: str, values: Any, n_rows: int | None) -> tuple[Days, set[bool]]
             f"{name} must be dates, got {plain(distinct[wrong])!r} in row {int(np.argmax(codes == wrong))}: {_ISO}, "
             "and leave a missing date empty (None)"
         )
-    dates = np.array([*map(_utc, stamps), np.datetime64("NaT", "us")], "datetime64[us]")  # the code of a missing date is -1
+    missing_date = np.datetime64("NaT", "us")  # its code is -1
+    dates = np.array([*map(_utc, stamps), missing_date], "datetime64[us]")
     return dates[codes], {stamp.tzinfo is not None for stamp in stamps}
 
 
