@@ -76,7 +76,8 @@ def test_a_teacher_that_sees_all(client):
 def test_teachers_at_hand_count_row_by_row(client):
     x, z, y, _, q = rows()
     dtrain, _ = matrices(client)
-    fitted = pi_xgb.fit_teacher({**PARAMS, "nthread": 1}, xgb.DMatrix(z, y), 3, teacher_weight=COUNTS)
+    counted = {"labelled": KNOWN, "teacher_weight": COUNTS}
+    fitted = pi_xgb.fit_teacher({**PARAMS, "nthread": 1}, xgb.DMatrix(z, y), 3, **counted)
     group = (x[:, 0] > 5).astype(int)
     cases = {
         "a list": ([(spread(q), spread(COUNTS)), (q, 1.0)], [(q, COUNTS), (q, 1.0)]),
