@@ -41,8 +41,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def joined(words: Iterable[str]) -> str:
-    """a, b and c."""
-    *first, last = words
+    """a, b and c, or "none"."""
+    *first, last = list(words) or ["none"]
     return f"{', '.join(first)} and {last}" if first else last
 
 

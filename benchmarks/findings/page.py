@@ -192,7 +192,7 @@ def choosing(n: Numbers) -> str:
 - With all labels known it lowers log loss by {number(public.mean(), 4)} on the paper's sets and {number(unseen["logloss"].mean(), 4)} on
   {len(unseen)} small sets that had no part in its design; always taking the mixed teacher at `kl_weight` 1 would have
   given {number(n.fixed("public"), 4)} and {number(n.fixed("unseen"), 4)}. Of the small sets its mean is worse than plain XGBoost on
-  {joined(worse) if worse else "none"}, significantly on {joined(surely) if surely else "none"}; with {int(unseen["cells"].min())} folds that is weak evidence.
+  {joined(worse)}, significantly on {joined(surely)}; with {int(unseen["cells"].min())} folds that is weak evidence.
 - On made data of known truth `compare` says "student" for {wrong[USELESS]} of seeds where z is useless, "plain XGBoost" or "best
   rival" for {wrong[STRONG]} where z is strong and labels are few, and "student" or "best rival" for {wrong[SMOOTHING]} where
   smoothing alone helps. {open_} of the verdicts are "undecided": a few hundred rows mostly do not decide.

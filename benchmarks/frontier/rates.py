@@ -288,8 +288,8 @@ def at_peers(by_set: dict[tuple[str, str], list[Point]]) -> list[str]:
             if peer.accuracy - ours > CLOSE:
                 better.append(f"{peer.method} with {constraint} on {name} ({peer.accuracy - ours:.3f})")
     header = ["set", "constraint", "peer", "held-out gap", "peer's accuracy", "our accuracy", "difference"]
-    words = f"A peer is more accurate by more than {CLOSE:g} in these cases: {joined(better)}."
-    return [*table(header, rows), *([paragraph(words), ""] if better else [])]
+    words = f"Cases where a peer is more accurate by more than {CLOSE:g}: {joined(better)}."
+    return [*table(header, rows), paragraph(words), ""]
 
 
 def _line(point: Point) -> list[str]:

@@ -113,9 +113,7 @@ def slopes(lines: Sequence[Line], from_rows: int) -> list[str]:
         body.append([name_of(*shown), f"{training:.3f}", f"{whole:.3f}"])
         missed += [] if PROMISED_SLOPE[0] <= training <= PROMISED_SLOPE[1] else [name_of(*shown)]
     return [
-        SLOPES.format(
-            rows=from_rows, low=PROMISED_SLOPE[0], high=PROMISED_SLOPE[1], missed=joined(missed) if missed else "none"
-        ),
+        SLOPES.format(rows=from_rows, low=PROMISED_SLOPE[0], high=PROMISED_SLOPE[1], missed=joined(missed)),
         *table(["training", "seconds of the training", "with building the matrices"], body),
     ]
 

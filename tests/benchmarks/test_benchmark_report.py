@@ -385,7 +385,7 @@ def test_text_of_numbers():
     # What rounds to nothing has no sign.
     assert [signed(-0.0001), signed(0.0006), signed(-0.25, 2)] == ["0.000", "+0.001", "-0.25"]
     assert [with_spread(0.5, None), with_spread(math.nan, 1.0)] == ["0.500 (-)", "-"]
-    assert [joined(["a"]), joined(["a", "b", "c"])] == ["a", "a, b and c"]
+    assert [joined([]), joined(["a"]), joined(["a", "b", "c"])] == ["none", "a", "a, b and c"]
     assert in_order(["z", "b", "a", "z"], ["a", "b", "c"]) == ["a", "b", "z"]
     assert table(["a"], []) == ["Nothing to show yet.", ""]
     with pytest.raises(ValueError, match="2 cells"):
