@@ -53,7 +53,7 @@ def test_one_tree_on_all_rows_is_that_of_scikit_learn(monkeypatch, weighted):
     label = (x[:, 0] / 20 + rng.normal(size=200)).astype(np.float32)
     weight = rng.uniform(0.1, 3, 200).astype(np.float32) if weighted else np.ones(200, np.float32)
     # At least 2 rows of average weight in each leaf.
-    oracle = tree.DecisionTreeRegressor(max_depth=10, min_weight_fraction_leaf=2 / 200, random_state=0)
+    oracle = tree.DecisionTreeRegressor(max_depth=14, min_weight_fraction_leaf=2 / 200, random_state=0)
     expected = oracle.fit(x, label, weight).predict(x)
     model = Forest(spec_of("reg:squarederror")).fit(Features(xgb.DMatrix(x)), label, weight if weighted else None)
     np.testing.assert_allclose(model.predict(Features(xgb.DMatrix(x))), expected, atol=2e-5)
@@ -235,7 +235,7 @@ def test_fewer_trees_for_each_of_many_classes():
 
 def test_the_square_root_of_the_columns_for_classes_and_a_third_for_numbers():
     for name, share in (("binary:logistic", 1 / 4), ("multi:softprob", 1 / 4), ("reg:squarederror", 1 / 3)):
-        assert Forest(spec_of(name))._params(16, 1)["colsample_bynode"] == share
+        assert Forest(spec_of(name))._params(16, 1, 99)["colsample_bynode"] == share
     # Of a column alone nothing is left out.
     x = np.arange(20, dtype=np.float32)[:, None]
     mean = Forest(spec_of("reg:squarederror")).fit(Features(xgb.DMatrix(x)), x[:, 0], None)

@@ -487,6 +487,18 @@ def test_a_fold_without_a_claim_predicts_almost_nothing():
     assert pi_xgb.fit_teacher(params | {"base_score": 0.5}, xgb.DMatrix(x, claim), 1, crossfit=5).values.min() > 0.1
 
 
+@pytest.mark.parametrize(("own", "max_bin"), [({}, 64), ({"max_bin": 8}, 8), ({"booster": "gblinear"}, None)])
+def test_the_boosted_member_of_a_mixture_has_64_bins_unless_set(own, max_bin):
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    dtrain = xgb.DMatrix(x, x.prod(axis=1) > 0.1)
+    params = {"objective": "binary:logistic", "nthread": 1, **own}
+    mixed = pi_xgb.fit_teacher(params, dtrain, 3, teacher="mixed", crossfit=2)
+    alone = pi_xgb.fit_teacher(params if max_bin is None else params | {"max_bin": max_bin}, dtrain, 3, crossfit=2)
+    assert [b.get_dump() for b in mixed.boosters[:2]] == [b.get_dump() for b in alone.boosters]
+    if max_bin == 64:
+        assert mixed.boosters[0].get_dump() != pi_xgb.fit_teacher(params, dtrain, 3, crossfit=2).boosters[0].get_dump()
+
+
 @pytest.mark.parametrize("kind", ["boosted", "forest", "linear", "mixed"])
 def test_folds_share_out_the_rows_of_positive_weight(kind):
     x, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2

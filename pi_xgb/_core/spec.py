@@ -48,6 +48,12 @@ class Spec:
         """Return the same spec, for one of several trainings side by side."""
         return dataclasses.replace(self, params={**self.params, "nthread": 1})
 
+    def with_default(self, **params: Any) -> Spec:
+        """Return the same spec with these params of trees, where the user set no others."""
+        if self.params.get("booster") == "gblinear":
+            return self
+        return dataclasses.replace(self, params={**params, **self.params})
+
     def shape(self, n_rows: int) -> tuple[int, ...]:
         """Return the shape of the means of so many rows."""
         return (n_rows, self.n_classes) if self.n_classes else (n_rows,)

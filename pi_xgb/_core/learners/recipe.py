@@ -18,6 +18,9 @@ from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Features, Learner
 
+MIXED_BINS = 64
+"""``max_bin`` of the boosted member of a mixed teacher, unless set: a third of the time of 256 on 2,000 rows."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Recipe:
@@ -60,7 +63,10 @@ class Recipe:
 
     def _learner(self, name: str) -> Learner:
         if name == "boosted":
-            return Boosted(self.boosted_spec, self.num_boost_round, dict(self.keywords))
+            spec = self.boosted_spec
+            if self.teacher == "mixed":
+                spec = spec.with_default(max_bin=MIXED_BINS)
+            return Boosted(spec, self.num_boost_round, dict(self.keywords))
         return LEARNERS[name](self.spec)
 
     def check(self, features: Features, label: Array, *, weighted: bool) -> None:
