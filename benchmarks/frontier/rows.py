@@ -29,7 +29,8 @@ ABOUT = """\
 the constraint asks for, the mean of |p - q|: both steps, after {rounds} rounds of eta 0.1 from nothing, or from a plain
 model of {rounds} rounds. Where q differs from row to row "adaptive" comes closer to it from nothing, which is why it is
 the default there. What a training finds in a model that it goes on from is far from q. Between groups that does no
-harm; row by row a heavy constraint leaps, by either step, and is better taught from the beginning or by weights below 30.
+harm. Row by row a heavy constraint leaps, by either step, and is better taught from the beginning or by weights
+below 30.
 """
 
 

@@ -163,8 +163,9 @@ def select(
     shared); teachers serve every ``kl_weight``. Students are trained natively where that gives the same model up to
     rounding.
 
-    The score of the choice is the best of several, so it is slightly optimistic; :func:`pi_xgb.compare` also holds
-    rows out of the choice.
+    The score of the choice is the best of several, so it is slightly optimistic. :func:`pi_xgb.compare` also holds
+    rows out of the choice, and tries teachers without privileged features, a linear model and a forest: ``print`` of
+    a selection recommends none of these.
 
     Examples
     --------
