@@ -50,3 +50,8 @@ def paragraph(text: str, indent: str = "") -> str:
     """Lines of the pages' width, the later ones indented; names of programs and links stay whole."""
     whole = {"break_long_words": False, "break_on_hyphens": False}
     return textwrap.fill(" ".join(text.split()), 120, subsequent_indent=indent, **whole)
+
+
+def paragraphs(text: str) -> str:
+    """The same for a text of several paragraphs."""
+    return "\n\n".join(map(paragraph, text.strip().split("\n\n")))

@@ -14,11 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from tqdm import tqdm
 
 from benchmarks import FOLDER
@@ -26,7 +21,8 @@ from benchmarks.command_line import command
 from benchmarks.curves.__main__ import SETS, draw, loaded, steps_of
 from benchmarks.curves.page import CELL
 from benchmarks.data import PreparedSet, load
-from benchmarks.unlabelled.cell import FOREST, FOREST_RIVAL, INNER_FOLDS, RIDGE_C, RIDGE_RIVAL, measured, one_hot
+from benchmarks.methods.rivals import simple_models
+from benchmarks.unlabelled.cell import measured
 
 RESULTS = FOLDER / "results" / "curves_rivals.csv"
 REPEATS, MOST_ROWS = 5, 1000
@@ -37,15 +33,8 @@ def lines(dataset: PreparedSet, step: int, repeat: int) -> list[dict[str, Any]]:
     rows = draw(dataset, step, repeat)
     table, types = dataset.student()
     x, train = table.to_numpy(np.float32), np.concatenate([rows.train, rows.valid])
-    search = GridSearchCV(
-        LogisticRegression(max_iter=1000), {"C": RIDGE_C}, scoring="neg_log_loss", cv=INNER_FOLDS, error_score="raise"
-    )
-    models = {
-        RIDGE_RIVAL: make_pipeline(one_hot(x, types), StandardScaler(), search),
-        FOREST_RIVAL: make_pipeline(one_hot(x, types), RandomForestClassifier(**FOREST, random_state=repeat)),
-    }
     found = []
-    for method, model in models.items():
+    for method, model in simple_models(x, types, repeat).items():
         chance = model.fit(x[train], dataset.y[train]).predict_proba(x[rows.test])[:, 1]
         found.append({"method": method, **measured(dataset.y[rows.test], chance)})
     return found

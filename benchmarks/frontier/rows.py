@@ -11,7 +11,7 @@ import xgboost as xgb
 
 import pi_xgb
 from benchmarks.frontier.groups import HESSIANS, loss, made
-from benchmarks.text import table
+from benchmarks.text import paragraphs
 from pi_xgb.constraints import DemographicParity, IndividualFairness, Meritocracy
 
 ROWS, KL_WEIGHTS, ROUNDS = 2000, (30.0, 100.0, 1000.0), 100
@@ -25,11 +25,12 @@ CONSTRAINTS: dict[str, Callable[[np.ndarray, np.ndarray, str], pi_xgb.Teacher]] 
 }
 STARTS = ("nothing", "a plain model")
 ABOUT = """\
-Log loss on {rows:,} made training rows and, in brackets, how far their predictions are from what the constraint asks
-for, the mean of |p - q|: damped / adaptive, after {rounds} rounds of eta 0.1 from nothing, or from a plain model of
-{rounds} rounds. Where q differs from row to row "adaptive" comes closer to it from nothing, which is why it is the
-default there. What a training finds in a model that it goes on from is far from q. Between groups that does no harm;
-row by row a heavy constraint leaps, by either step, and is better taught from the beginning or by weights below 30.
+[{file}](results/{file}) has the log loss on {rows:,} made training rows, and how far their predictions are from what
+the constraint asks for, the mean of |p - q|: both steps, after {rounds} rounds of eta 0.1 from nothing, or from a plain
+model of {rounds} rounds. Where q differs from row to row "adaptive" comes closer to it from nothing, which is why it is
+the default there. What a training finds in a model that it goes on from is far from q. Between groups that does no
+harm. Row by row a heavy constraint leaps, by either step, and is better taught from the beginning or by weights
+below 30.
 """
 
 
@@ -52,16 +53,8 @@ def measured_rows(rows: int = ROWS, weights: Sequence[float] = KL_WEIGHTS, round
 
 
 def rows_section(results: Path) -> list[str]:
-    """A table; nothing where nothing was measured."""
+    """What was seen, in words; nothing where nothing was measured."""
     if not results.exists():
         return []
-    found, rows = pd.read_csv(results), []
-    for (constraint, start), part in found.groupby(["constraint", "start"], sort=False):
-        cells = []
-        for _, own in part.groupby("kl_weight"):
-            result = own.set_index("hessian").loc[list(HESSIANS)]
-            cells.append(" / ".join(f"{item.loss:.2f} ({item.distance:.4f})" for item in result.itertuples()))
-        rows.append([constraint, start, *cells])
-    header = ["constraint", "from", *(f"{a:g}" for a in sorted(found.kl_weight.unique()))]
-    about = ABOUT.format(rows=ROWS, rounds=ROUNDS)
-    return ["## The step row by row, and from a model", "", about, *table(header, rows)]
+    about = ABOUT.format(file=results.name, rows=ROWS, rounds=ROUNDS)
+    return ["## The step row by row, and from a model", "", paragraphs(about), ""]

@@ -10,7 +10,7 @@ import pandas as pd
 import xgboost as xgb
 
 from benchmarks.frontier.cells import PLAIN, Split, judged, matrix
-from benchmarks.text import table
+from benchmarks.text import joined, paragraphs
 from pi_xgb.constraints import DemographicParity
 
 ROUNDS = (50, 100, 200)
@@ -24,15 +24,16 @@ RULES: dict[str, Callable[[float, float], float]] = {
     "1": lambda a, eta: 1.0,
 }
 ABOUT = """\
-Accuracy and gap in the positive rate on held-out rows of one fold ({sets}; DemographicParity, depth {depth}, eta {eta})
-after {rounds} rounds, by what the Hessian counts of the labels and of a constraint of weight a together. Plain XGBoost
-after 100 rounds: {plain}.
+[{file}](results/{file}) has accuracy and gap in the positive rate on held-out rows of one fold ({sets};
+DemographicParity, depth {depth}, eta {eta}), for weights a of {weights}, after {rounds} rounds, by what the Hessian
+counts of the labels and of the constraint together. Plain XGBoost after 100 rounds: {plain}.
 
 With all of 1 + a (the paper's) a model of the heavier weights has learned next to nothing when plain XGBoost is done.
-With none of a it is best up to where it breaks down. The second rule is `hessian="adaptive"`, the third twice its step,
-the largest that can settle; the [mathematics](../docs/mathematics.md#the-hessian-of-a-teacher-that-follows) says why.
-Beyond a weight of about 30 more rounds pay at this eta, with any of these rules that is stable: the default's, which
-averages over rounds and needs no more of them, is in the next section.
+With none of a it is best up to where it breaks down. The rule max(1, eta (1 + a)) is `hessian="adaptive"`, and
+max(1, eta (1 + a) / 2) is twice its step, the largest that can settle; the
+[mathematics](../docs/mathematics.md#the-hessian-of-a-teacher-that-follows) says why. Beyond a weight of about 30 more
+rounds pay at this eta, with any of these rules that is stable. The default averages over rounds and needs no more of
+them: it is in the next section.
 """
 
 
@@ -62,33 +63,18 @@ def trained(split: Split, dtrain: xgb.DMatrix, a: float, counted: float) -> xgb.
 
 
 def steps_section(results: Path) -> list[str]:
-    """A table per set; nothing where the rules were not measured."""
+    """What the rules came to, in words; nothing where they were not measured."""
     if not results.exists():
         return []
     found = pd.read_csv(results)
-    sets = list(found.dataset.unique())
     plain = found[found.rule == "plain"]
-    result = ", ".join(f"{row.accuracy:.3f} {row.SP:.3f} on {row.dataset}" for row in plain.itertuples())
-    lines = [
-        "## The step",
-        "",
-        ABOUT.format(
-            sets=" and ".join(sets),
-            depth=PLAIN["max_depth"],
-            eta=PLAIN["eta"],
-            rounds=", ".join(map(str, ROUNDS)),
-            plain=result,
-        ),
-    ]
-    for name in sets:
-        rows = []
-        for a in KL_WEIGHTS:
-            single = found[(found.dataset == name) & (found.kl_weight == a)]
-            rows.append([f"{a:g}", *(cell(single[single.rule == rule]) for rule in RULES)])
-        lines += [f"{name}:", "", *table(["a", *RULES], rows)]
-    return lines
-
-
-def cell(found: pd.DataFrame) -> str:
-    """Accuracy and gap after each number of rounds."""
-    return " / ".join(f"{row.accuracy:.3f} {row.SP:.3f}" for row in found.sort_values("rounds").itertuples())
+    about = ABOUT.format(
+        file=results.name,
+        sets=joined(found.dataset.unique()),
+        depth=PLAIN["max_depth"],
+        eta=PLAIN["eta"],
+        weights=joined(f"{a:g}" for a in KL_WEIGHTS),
+        rounds=joined(map(str, ROUNDS)),
+        plain=joined(f"{row.accuracy:.3f} and {row.SP:.3f} on {row.dataset}" for row in plain.itertuples()),
+    )
+    return ["## The step", "", paragraphs(about), ""]

@@ -11,7 +11,7 @@ from benchmarks import FOLDER
 from benchmarks.data.folds import N_FOLDS
 from benchmarks.data.registry import DATASETS
 from benchmarks.report.results import GROUP_MEASURES, Results
-from benchmarks.text import NOTHING, number, signed, table, with_spread
+from benchmarks.text import number, signed, table, with_spread
 
 REFERENCE = FOLDER / "reference"
 MODE = "paper"
@@ -32,10 +32,6 @@ benchmarks.explosion` shows it, with that version). So the paper's differences b
 are differences between broken boosters, and neither agreement nor disagreement with them says anything about privileged
 information. communities has a category among its privileged features only, and its NF comes out as printed; on diabetes
 and student_mat the printed NF is nearly today's."""
-
-GROUPS = """\
-EO, SP and ABROCA of paper mode, ours (printed). Lower is fairer. On the sets with categories the warning above holds
-here too."""
 
 SAME_BOOSTER = """\
 NF of communities is the one booster with groups that comes out as released, and with it the groups' numbers: EO and SP
@@ -66,11 +62,9 @@ def paper_section(results: Results) -> list[str]:
     lines += auc_table(results, numeric)
     lines += ["### AUC on the twelve sets with categories", "", WARNING, "", gap_in_words(results, broken), ""]
     lines += auc_table(results, broken)
-    lines += ["### Precision and recall at the threshold", "", *THRESHOLD, ""]
-    lines += precision_recall_table(results, sets)
+    lines += ["### Precision and recall at the threshold", "", THRESHOLD, "", *precision_recall_table(results, numeric)]
     lines += ["### Fold by fold beside the released boosters (AUC)", ""]
     lines += [RELEASED, "", *fold_table(results, numeric)]
-    lines += ["### Group measures beside table 4", "", GROUPS, "", *group_table(results, sets)]
     lines += ["### Group measures beside the released boosters, fold by fold", "", SAME_BOOSTER, ""]
     lines += released_group_table(results, "communities", "NF")
     return lines
@@ -80,10 +74,11 @@ RELEASED = """\
 On how many of the folds our AUC is that of the released booster to within .0005, of how many compared. The AUCs are in
 [paper.csv](results/paper.csv) and [saved_models_folds.csv](reference/saved_models_folds.csv)."""
 
-THRESHOLD = (
-    "Our threshold is the one of .001 to .999 with the highest F1, averaged over the folds' validation rows; theirs is",
-    "the one of the released predictions. Where the two differ, precision and recall trade places.",
-)
+THRESHOLD = """\
+Our threshold is the one of .001 to .999 with the highest F1, averaged over the folds' validation rows; theirs is
+the one of the released predictions. The twelve sets with categories, and the group measures beside table 4, are in
+[paper.csv](results/paper.csv) beside [table_precision_recall.csv](reference/table_precision_recall.csv) and
+[table_fairness.csv](reference/table_fairness.csv)."""
 
 
 def auc_table(results: Results, sets: Sequence[str]) -> list[str]:
@@ -149,26 +144,6 @@ def fold_table(results: Results, sets: Sequence[str]) -> list[str]:
     return table(["set", *METHODS], rows)
 
 
-def group_table(results: Results, sets: Sequence[str]) -> list[str]:
-    shown = (*METHODS, "All")
-    rows = []
-    for dataset in sets:
-        for column in results.privileged_columns(MODE, dataset):
-            for short, name in GROUP_MEASURES.items():
-                metric = name.lower().replace(" ", "_")
-                in_paper = {"dataset": dataset, "group": printed_group(column), "metric": metric}
-                cells = [
-                    ours_and_printed(
-                        results.mean(MODE, dataset, method, f"{short}:{column}"),
-                        printed("table_fairness", method, **in_paper),
-                    )
-                    for method in shown
-                ]
-                if any("(" in cell and not cell.startswith(NOTHING) for cell in cells):
-                    rows.append([dataset, column, name, *cells])
-    return table(["set", "column", "measure", *shown], rows)
-
-
 def released_group_table(results: Results, dataset: str, method: str) -> list[str]:
     """Ours and theirs by fold, for a set with one privileged column."""
     released = reference("saved_models_groups")
@@ -186,10 +161,6 @@ def released_group_table(results: Results, dataset: str, method: str) -> list[st
 def printed_group(column: str) -> str:
     """What table 4 calls a column."""
     return PRINTED_GROUP.get(column.lower(), column.lower())
-
-
-def ours_and_printed(ours: float, paper: float | None) -> str:
-    return number(ours) if paper is None else f"{number(ours)} ({number(paper)})"
 
 
 def present(results: Results, sets: Sequence[str], measure: str) -> list[tuple[str, str]]:

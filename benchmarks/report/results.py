@@ -14,6 +14,7 @@ import pandas as pd
 from benchmarks.data.folds import N_FOLDS
 from benchmarks.data.registry import PAPER_ORDER
 from benchmarks.intervals import Interval, corrected_interval
+from benchmarks.methods.rivals import AS_METHODS
 from benchmarks.peers import PEERS
 from benchmarks.run.results_file import COLUMNS, Line, complete, read
 
@@ -22,6 +23,7 @@ NF = "NF"
 BASELINES = (NF, "PF", "All")
 OURS = ("KbPIB", "JPIB", "KbPIB chosen", "JPIB chosen", "KbPIB cross-fitted", "KbPIB all features", "mixed with z")
 CONTROLS = ("self-distillation", "mixed without z", "shuffled q")
+RIVALS = tuple(method.name for method in AS_METHODS)
 AUCS = ("auc", "valid_auc")
 GROUP_MEASURES = {"eo": "equalized odds", "sp": "statistical parity", "abroca": "ABROCA"}
 
@@ -66,8 +68,9 @@ class Results:
         return in_order(self.lines[self.lines["mode"] == mode]["dataset"], PAPER_ORDER)
 
     def methods(self, mode: str, measure: str = "auc") -> list[str]:
-        """Those with a number of this measure, baselines first, then ours, the controls and the peers."""
-        found = sorted(key[2] for key in self._numbers if key[0] == mode and key[3] == measure)
+        """Those with a number of this measure, baselines first, then ours, controls and peers; no rivals."""
+        known = (key for key in self._numbers if key[0] == mode and key[3] == measure)
+        found = sorted(key[2] for key in known if key[2] not in RIVALS)
         return in_order(found, (*BASELINES, *OURS, *CONTROLS, *PEERS))
 
     def peers(self, mode: str, measure: str = "auc") -> list[str]:

@@ -194,14 +194,7 @@ class Work:
     @cached_property
     def tuned_rounds(self) -> tuple[dict[str, Any], int]:
         """The depth and the number of rounds, likewise."""
-        how = {"nfold": INNER_FOLDS, "stratified": True, "metrics": "logloss", "seed": self.draw.repeat}
-        stop = {"num_boost_round": MOST_ROUNDS, "early_stopping_rounds": STOPPED_AFTER}
-        losses = {}
-        for depth in DEPTHS:
-            history = xgb.cv({**PARAMS, "max_depth": depth}, self.few_x, **stop, **how)["test-logloss-mean"]
-            losses[depth, int(history.argmin()) + 1] = float(history.min())
-        depth, rounds = min(losses, key=losses.__getitem__)
-        return {**PARAMS, "max_depth": depth}, rounds
+        return tuned(PARAMS, self.few_x, self.draw.repeat)
 
     @cached_property
     def penalty(self) -> float:
@@ -234,6 +227,18 @@ class Work:
 
     def said(self, booster: xgb.Booster) -> Floats:
         return booster.predict(self.draw.matrix("x", self.draw.test))
+
+
+def tuned(params: dict[str, Any], dtrain: xgb.DMatrix, seed: int) -> tuple[dict[str, Any], int]:
+    """The depth and the number of rounds at which plain XGBoost cross-validates best, by log loss."""
+    how = {"nfold": INNER_FOLDS, "stratified": True, "metrics": "logloss", "seed": seed}
+    stop = {"num_boost_round": MOST_ROUNDS, "early_stopping_rounds": STOPPED_AFTER}
+    losses = {}
+    for depth in DEPTHS:
+        history = xgb.cv({**params, "max_depth": depth}, dtrain, **stop, **how)["test-logloss-mean"]
+        losses[depth, int(history.argmin()) + 1] = float(history.min())
+    depth, rounds = min(losses, key=losses.__getitem__)
+    return {**params, "max_depth": depth}, rounds
 
 
 def plain(work: Work) -> Floats:

@@ -163,8 +163,9 @@ def select(
     shared); teachers serve every ``kl_weight``. Students are trained natively where that gives the same model up to
     rounding.
 
-    The score of the choice is the best of several, so it is slightly optimistic; :func:`pi_xgb.compare` also holds
-    rows out of the choice.
+    The score of the choice is the best of several, so it is slightly optimistic. :func:`pi_xgb.compare` also holds
+    rows out of the choice, and tries teachers without privileged features, a linear model and a forest: ``print`` of
+    a selection recommends none of these.
 
     Examples
     --------
@@ -375,21 +376,33 @@ class Selection:
         return in_lines(self._sentence())
 
     def _sentence(self) -> str:
-        """The recommendation and its reason; controls and rivals are for :func:`compare`."""
+        """The recommendation, its reason, and what was not tried."""
         best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]
         gain = gain_in_words(Interval(best.gain, best.gain_se, best.low, best.high))
         value = against(self._score, best.score, self.summary["score"].iloc[0])
         reason = f"{value} of plain XGBoost on held-out rows, a gain of {gain}"
+        model = f"{'plain XGBoost' if self._chosen == PLAIN else self.candidate} ({self._rounds} rounds)"
         if not self._is_decidable:
             wrong = f"plain XGBoost gets {self.n_errors:.0f} rows wrong, {LEAST_WRONG} are needed to show a gain"
-            return f"Undecided, plain XGBoost ({self._rounds} rounds) is chosen: {wrong}"
-        if self._chosen == PLAIN:
+            sentence = f"Undecided, {model} is chosen: {wrong}"
+        elif self._chosen == PLAIN:
             reason = f"no gain in {name_of(self._score)} is convincing, the best is {gain} by {best.name}"
-            return f"Deploy plain XGBoost ({self._rounds} rounds): {reason}"
-        model = f"{self.candidate} ({self._rounds} rounds)"
-        if not best.low > 0:
-            return f"Undecided, {model} is chosen: {reason}, which may be chance"
-        return f"Deploy {model}: {reason}. pi_xgb.compare measures how much of it is due to privileged features"
+            sentence = f"Deploy {model}: {reason}"
+        elif not best.low > 0:
+            sentence = f"Undecided, {model} is chosen: {reason}, which may be chance"
+        else:
+            sentence = f"Deploy {model}: {reason}"
+        return sentence + self._not_tried()
+
+    def _not_tried(self) -> str:
+        """What ``compare`` can recommend and ``select`` cannot."""
+        if "privileged" not in self._needed:
+            return ""
+        has_rivals = Spec.read(self._recipe.params).loss.has_gradient and "constraints" not in self._needed
+        others = "teachers without privileged features" + (
+            " and rivals (a linear model, a forest)" if has_rivals else ""
+        )
+        return f". Not tried, to save time: {others}. pi_xgb.compare tries them"
 
     def __repr__(self) -> str:
         return f"<Selection: {self._sentence()}>"

@@ -16,9 +16,9 @@ from helpers_benchmark import REAL, auc_of_one_fold, fold_work, measured, run_he
 from sklearn.metrics import log_loss, precision_score, recall_score, roc_auc_score
 
 import pi_xgb
-from benchmarks.methods import METHODS, Refused, boosted, peers
+from benchmarks.methods import METHODS, Refused, boosted, peers, rivals
 from benchmarks.modes import MODES, current
-from benchmarks.modes.fold_work import Scores
+from benchmarks.modes.fold_work import FoldWork, Scores
 from benchmarks.modes.paper import paper_params
 from benchmarks.peers import MFC
 from benchmarks.run import cells, results_file
@@ -247,6 +247,27 @@ def test_what_a_method_is_about_is_plain_text_and_its_own():
     about = [method.about for method in METHODS.values()]
     assert [text for text in about if "`" in text or ".;" in text] == []
     assert len(set(about) - {"the paper's alpha", "kl_weight chosen on validation"}) == len(METHODS) - 4
+
+
+def test_rivals_read_neither_z_nor_labels_of_test_rows(monkeypatch):
+    monkeypatch.setitem(rivals.FOREST, "n_estimators", 5)
+    work, data = fold_work(), made_set()
+    found = {name: METHODS[name].run(work) for name in (*rivals.RIVALS, rivals.BEST_RIVAL)}
+    best = min(rivals.RIVALS, key=lambda name: rivals.scored(name, work)[1])
+    assert found[rivals.BEST_RIVAL] is found[best]
+    y, x = data.y.copy(), data.X.copy()
+    y[work.part("test")] = 1 - y[work.part("test")]
+    x.iloc[:, list(data.privileged)] = 0.0
+    other = FoldWork(dataclasses.replace(data, y=y, X=x), work.rows, work.mode)
+    for name in rivals.RIVALS:
+        np.testing.assert_array_equal(METHODS[name].run(other).test, found[name].test)
+    # The scores of validation rows are out of fold: labels that nobody can learn stay unknown.
+    noise = dataclasses.replace(data, y=np.random.default_rng(0).integers(0, 2, len(data.y)))
+    unknown = FoldWork(noise, work.rows, work.mode)
+    assert roc_auc_score(unknown.labels("valid"), METHODS[rivals.FOREST_RIVAL].run(unknown).valid) < 0.8
+    monkeypatch.setattr(rivals, "MOST_ROWS", len(data.y) - 1)
+    with pytest.raises(Refused, match="takes sets of at most 299 rows"):
+        METHODS[rivals.BEST_RIVAL].run(fold_work())
 
 
 def test_a_peer_is_fitted_on_the_rows_that_the_boosters_see():

@@ -20,7 +20,7 @@ from benchmarks.intervals import Interval, corrected_interval, verdict, wins_tie
 from benchmarks.report import __main__ as report
 from benchmarks.report import figures as report_figures
 from benchmarks.report.against_peers import draw_against_peers
-from benchmarks.report.current import difference_cell, tally_table
+from benchmarks.report.current import current_section, difference_cell, tally_table
 from benchmarks.report.paper import REFERENCE, WARNING, paper_section
 from benchmarks.report.peers import peers_section
 from benchmarks.report.questions import questions_section
@@ -123,6 +123,23 @@ def test_wins_ties_and_losses_of_hand_made_results(tmp_path):
     assert cells(tally_table(results, sets, "logloss"), "SVM") == [["SVM", "3", "0", "0", "3", "-0.0500"]]
 
 
+def test_rivals_stand_where_they_ran_and_nowhere_else(tmp_path):
+    values = {("heart", "NF"): [0.70] * 3, ("heart", "best rival"): [0.75] * 3, ("heart", "mixed with z"): [0.71] * 3}
+    values |= {("car", "NF"): [0.7] * 3, ("car", "mixed with z"): [0.8] * 3, ("heart", "random forest on x"): [0.6] * 3}
+    results = results_of(tmp_path, lines_of(values), lines_of(values, measure="logloss"))
+    lines = current_section(results)
+    start = lines.index("### Few rows: rivals on x")
+    plus, minus, behind = "+0.0500 (0.0500 to 0.0500)", "-0.1000 (-0.1000 to -0.1000)", "-0.0400 (-0.0400 to -0.0400)"
+    auc, loss = cells(lines[start:], "heart")
+    assert auc == ["heart", "-", f"{minus} (loss) [3/10]", "-", f"{plus} (win) [3/10]", f"{behind} (loss) [3/10]", "-"]
+    assert loss[2:5:2] == [f"{minus} (win) [3/10]", f"{plus} (loss) [3/10]"]
+    assert not cells(lines[start:], "car")
+    assert "In words, AUC: mixed with z less best rival: 0 wins, 0 ties, 1 losses, on average -0.0400." in lines
+    # They are no peers, and no tally counts the sets on which they did not run.
+    assert results.methods("current") == ["NF", "mixed with z"]
+    assert results.peers("current") == []
+
+
 def test_differences_use_the_folds_that_both_have(tmp_path):
     results = results_of(tmp_path, lines_of({("heart", "NF"): [0.5, 0.6, 0.7], ("heart", "KbPIB"): [0.6, 0.6]}))
     found = results.difference("current", "heart", "KbPIB", "NF", "auc")
@@ -173,18 +190,10 @@ def test_paper_tables_stand_beside_the_printed_and_the_released_numbers(tmp_path
 
 def test_the_warning_stands_above_the_numbers_of_broken_boosters(tmp_path):
     values = {("adult", "NF"): [0.91, 0.92], ("adult", "KbPIB"): [0.91, 0.92], ("heart", "NF"): [0.7, 0.8]}
-    groups = lines_of({("adult", "NF"): [0.1, 0.2], ("adult", "KbPIB"): [0.3, 0.4]}, "paper", "eo:sex")
-    threshold = lines_of({key: [0.5, 0.5] for key in values}, "paper", "threshold")
-    lines = paper_section(results_of(tmp_path, lines_of(values, "paper"), groups, threshold))
-    text = "\n".join(lines)
+    text = "\n".join(paper_section(results_of(tmp_path, lines_of(values, "paper"))))
     # The three numeric sets come before it, the sets with categories after it.
     assert text.index("| heart | NF | 2 of 10 |") < text.index(WARNING) < text.index("| adult | NF | 2 of 10 |")
     assert "printed methods are apart on 1 of the 1 sets below" in text
-    # Table 4 calls adult's column sex; a method without results shows the printed number alone.
-    assert cells(lines, "adult")[-1] == [
-        *("adult", "sex", "equalized odds"),
-        *("0.150 (0.371)", "0.350 (0.314)", "- (0.346)", "- (0.415)"),
-    ]
 
 
 def test_troubles_are_listed_and_peers_on_fewer_rows_named(tmp_path):
@@ -252,8 +261,7 @@ def test_a_page_from_a_run_that_was_killed(tmp_path, no_pictures):
     report.write_report(Results.from_files([path]), tmp_path / "RESULTS.md")
     text = (tmp_path / "RESULTS.md").read_text()
     # The line that was cut is not taken for a result, and the page says how many folds there are.
-    single = corrected_interval([0.05, 0.05])
-    assert f"| heart | {single.mean:+.4f} ({single.low:.4f} to {single.high:.4f}) (win) [2/10] |" in text
+    assert "| KbPIB | 1 | 0 | 0 | 1 | +0.0500 |" in text
     assert "| current | heart | KbPIB | 2 of 10 |" in text
 
 
