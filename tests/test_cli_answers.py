@@ -189,7 +189,8 @@ def test_the_page_is_told_everything(trained, capsys, monkeypatch):
         groups = found.pop("sensitive_features")
         assert groups["sex"].tolist() == trained[1]["sex"].tolist()
         assert found == {"path": Path("a.html"), "threshold": 0.4, "title": "A", "n_boot": 5, "random_state": 3,
-                        "pictures": "--no-pictures" not in more, "overwrite": "--force" in more}  # fmt: skip
+                        "evaluated_on": "test.csv", "pictures": "--no-pictures" not in more,
+                        "overwrite": "--force" in more}  # fmt: skip
         assert capsys.readouterr().err.endswith("a.html: written\n")
 
 

@@ -951,6 +951,28 @@ def test_as_many_groups_as_pairs_of_rows():
         assert ((q >= 0) & (q <= 1)).all()
 
 
+@pytest.mark.parametrize("soft", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize(
+    "make", [DemographicParity, EqualizedOdds, TruePositiveRateParity, FalsePositiveRateParity, PredictiveParity]
+)
+def test_rows_of_an_unknown_group_are_as_if_they_were_absent(make, weighted, soft):
+    rng = np.random.default_rng(0)
+    p, label = rng.random(300).astype(np.float32), rng.integers(0, 2, 300).astype(np.float32)
+    group = rng.choice(np.array(["a", "b", "c", None], dtype=object), 300)
+    other = np.where(rng.random(300) < 0.5, "x", "y")
+    weight = rng.random(300).astype(np.float32) if weighted else None
+    known = pd.notna(group)
+    for columns in ({"group": group}, {"group": group, "other": other}):
+        constraint = make(pd.DataFrame(columns), soft=soft)
+        alone = make(pd.DataFrame(columns)[known], soft=soft)
+        q = constraint.q(p, label, weight)
+        np.testing.assert_array_equal(q[~known], p[~known])
+        expected = alone.q(p[known], label[known], None if weight is None else weight[known])
+        np.testing.assert_allclose(q[known], expected, atol=1e-6)
+        assert (q[known] != p[known]).any()
+
+
 # ---- bad input ----------------------------------------------------------------------------------------------
 
 
@@ -959,6 +981,7 @@ def test_as_many_groups_as_pairs_of_rows():
     [
         (lambda: DemographicParity(["missing", None, "b", "b"]), ValueError, "a group called 'missing'.*rename"),
         (lambda: DemographicParity(["a", "a"]), ValueError, "one group only"),
+        (lambda: DemographicParity(["a", "a", None]), ValueError, "one group only"),
         (lambda: EqualizedOdds(["a", "a"]), ValueError, "one group only"),
         (
             lambda: EqualizedOdds(["a", "b"], [0, 1]),

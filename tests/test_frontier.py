@@ -86,6 +86,19 @@ def test_each_constraint_has_its_gap(constraint):
         assert (frontier.table[name] <= frontier.table[f"{name}_high"]).all()
 
 
+def test_rows_without_a_group_count_in_the_accuracy_alone():
+    _, y, sex = made()
+    unknown = np.arange(1200) % 6 == 0
+    group = np.where(unknown, None, sex.astype(object))
+    order = np.random.default_rng(1).permutation(1200)
+    folds = [(np.setdiff1d(order, part), np.sort(part)) for part in np.array_split(order, 3)]
+    row = found(lambda _: DemographicParity(group), folds=folds).table.iloc[0]  # plain XGBoost
+    decided = held_out_scores(0.0, folds) > 0.5
+    gap = metrics.statistical_parity(y[~unknown], decided[~unknown], sensitive_features=sex[~unknown])
+    assert row["accuracy"] == pytest.approx((decided == y).mean())
+    assert row["statistical_parity"] == pytest.approx(gap)
+
+
 def test_precision_is_that_of_the_metrics():
     x, y, sex = made()
     dtrain, rows = xgb.DMatrix(x, y), np.arange(1200)

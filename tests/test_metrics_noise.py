@@ -422,6 +422,11 @@ SEEN = "Parity: a – b differ by 0.250"
             SEEN + " (true gap 0.125 to 0.375), where chance alone gives 0.062. More than chance (p 0.500).",
         ),
         (
+            {**GAP, "low": 0.0, "p_value": 0.25, "p_adjusted": 0.5},
+            *(0.5, "beyond chance"),
+            SEEN + " (true gap up to 0.375), where chance alone gives 0.062. More than chance (p 0.500).",
+        ),
+        (
             {**{name: GAP[name] for name in ("value", "chance", "between")}, "p_value": 0.25, "p_adjusted": 0.5},
             *(0.5, "beyond chance"),
             SEEN + ", where chance alone gives 0.062. More than chance (p 0.500).",

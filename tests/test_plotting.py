@@ -222,6 +222,19 @@ def test_a_legend_on_top_has_fifteen_points_a_line_and_ten_and_not_all_there_is(
     assert ax.get_ylim() == pytest.approx((2, 2 + 3 * 300 / (300 - room)))
 
 
+@pytest.mark.parametrize("highest", [0.97, 1.0, 1.4])
+def test_the_room_for_a_legend_has_no_share_above_one(highest):
+    table = pd.DataFrame({"method": list("abcdefgh"), "accuracy": np.linspace(0.2, highest, 8),
+                          "statistical_parity": 0.1})  # fmt: skip
+    ax = plotting.plot_frontier(table, ax=new_axes())
+    ax.figure.draw_without_rendering()
+    shown = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(shown) == len(ax.get_yticks()) > 2
+    assert ax.get_ylim()[1] > 1.4
+    # Numbers that are no share keep their ticks.
+    assert (max(ax.get_yticks()) > 1) == (highest > 1)
+
+
 @pytest.mark.parametrize("n_groups", [2, 5, 10])
 @pytest.mark.parametrize("name", ["plot_roc", "plot_calibration"])
 def test_the_legend_of_curves_hides_nothing(name, n_groups):

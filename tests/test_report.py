@@ -25,6 +25,7 @@ from pi_xgb._report.html import Html, joined, number, tag
 from pi_xgb._report.report import report
 from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness
 from pi_xgb.importance import fair_importance, shap_gap
+from pi_xgb.privacy import PrivateTeacher
 from pi_xgb.sklearn import PrivilegedXGBClassifier, by_column
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
@@ -563,7 +564,7 @@ def test_logitraw_is_turned_into_probabilities(write, data):
 # --- settings ---------------------------------------------------------------------------------------------------
 
 
-def test_settings_say_how_models_were_made(full):
+def test_settings_say_how_models_were_made(full, data):
     page = Page(full["text"])
     header, rows = page.table("How each model was trained")
     assert header == ["setting", "plain", "guided"]
@@ -578,6 +579,8 @@ def test_settings_say_how_models_were_made(full):
     assert set(params) == {"base_score", "booster", "max_depth", "objective"}
     _, scored = page.table("Rows and settings of the evaluation")
     assert scored["rows"][0]["text"] == "200"
+    assert scored["columns"][0]["text"] == str(data["x"].shape[1])
+    assert scored["evaluated_on"][0]["text"].startswith("file and dates not recorded")
     assert scored["threshold, guided"][0]["text"] == "0.4"
     assert scored["intervals"][0]["text"] == "95 % percentile bootstrap, 30 resamples"
     assert scored["random_state"][0]["text"] == "0"
@@ -600,7 +603,8 @@ def test_constraints_are_named_with_their_options_and_weights(write, data):
     params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
     booster = pi_xgb.train(params, xgb.DMatrix(x, y), 3, teacher=[(np.full(200, 0.4), 0.1), *constraints])
     page = write(booster, threshold=0.2).table("How each model was trained")[1]
-    assert page["trained_on"][0]["text"] == "not recorded"
+    assert page["trained_on"][0]["text"] == "file and dates not recorded: booster.set_attr(trained_on=...) names them"
+    assert page["training rows"][0]["text"] == "200, all with a label"
     booster.set_attr(trained_on="adult.csv, 32,561 rows")
     made = write(booster, threshold=0.1).table("How each model was trained")[1]
     assert made["teachers"][0]["text"] == (
@@ -628,6 +632,41 @@ def test_who_has_the_page_and_the_rows_can_repeat_the_training(write, data):
         kl_weight=float(weight),
     )
     assert again.save_raw() == booster.save_raw()
+
+
+def test_the_page_has_what_the_booster_records_of_its_teachers(write, data):
+    x, y, labelled = data["x"], data["y"], np.arange(200) < 150
+    params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    keywords = {"teacher_params": {"max_depth": 1}, "crossfit": 2, "labelled": labelled}
+    z = xgb.DMatrix(pd.DataFrame({"z": np.arange(200) % 7}), y)
+    booster = pi_xgb.train(params, xgb.DMatrix(x, y), 2, privileged=z, **keywords)
+    page = write(booster, evaluated_on="test.csv, rows of 2025")
+    made = page.table("How each model was trained")[1]
+    assert made["training rows"][0]["text"] == "200, 150 with a label"
+    assert made["teacher settings"][0]["text"] == (
+        "boosted: crossfit=2, teacher_sees='privileged', "
+        "teacher_params={'max_depth': '1', 'objective': 'binary:logistic'}"
+    )
+    assert page.table("Rows and settings of the evaluation")[1]["evaluated_on"][0]["text"] == "test.csv, rows of 2025"
+    with pytest.raises(TypeError, match="evaluated_on must be a string, got 2025"):
+        write(booster, evaluated_on=2025)
+
+
+def test_a_private_teacher_has_its_guarantee_on_the_page(write, data):
+    x, y = data["x"], data["y"]
+    teacher = PrivateTeacher(1.0, bounds={"z": (0, 6)})
+    teacher.fit(pd.DataFrame({"z": np.arange(200) % 7}), y)
+    params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    booster = pi_xgb.train(params, xgb.DMatrix(x, y), 2, teacher=teacher)
+    made = write(booster).table("How each model was trained")[1]
+    assert made["teachers"][0]["text"] == "PrivateTeacher, kl_weight 0.5"
+    assert {name: made[f"pi_xgb_{name}"][0]["text"] for name in ("epsilon", "delta", "epsilon_scope")} == {
+        "epsilon": "1",
+        "delta": "0",
+        "epsilon_scope": "a change of the privileged values of one row; not for x, y",
+    }
+    assert made["pi_xgb_epsilon_source"][0]["text"]
+    assert "teacher settings" not in made
 
 
 def test_an_estimator_names_the_columns_of_its_constraints(write, data):
@@ -748,6 +787,25 @@ def test_what_is_undefined_is_said_on_the_page_and_to_the_user(data, tmp_path):
     assert len(set(texts)) == len(texts)
     assert {warning.filename for warning in caught} == {__file__}
     assert "undefined" in " ".join(attributes["aria-label"] for attributes in page.named("svg"))
+
+
+def test_a_warning_names_its_model_where_another_model_has_none(data, tmp_path):
+    thresholds = {"plain": 0.999, "guided": 0.2}
+    with pytest.warns(metrics.UndefinedRateWarning) as caught:
+        path = report(
+            tmp_path / "one.html",
+            data["models"],
+            data["x"],
+            data["y"],
+            sensitive_features=data["sex"],
+            threshold=thresholds,
+            n_boot=0,
+            pictures=False,
+        )
+    texts = [str(warning.message) for warning in caught]
+    assert texts
+    assert all(text.startswith("plain: precision is undefined") for text in texts)
+    assert texts[0] in Page(path.read_text(encoding="utf-8")).text
 
 
 def test_small_groups_are_named(write, data):

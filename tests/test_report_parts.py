@@ -171,9 +171,13 @@ def test_parameters_that_differ_from_those_of_their_objective(params, expected):
 def test_what_models_are_judged_on_is_counted(weight, n_boot):
     y, groups = np.arange(24) % 3 == 0, np.where(np.arange(24) < 5, "few", "many")
     found = page_settings(
-        read_rows(np.zeros((24, 1)), y, pd.Series(groups, name="sex"), weight), Resampling(n_boot, 0.9, 7), "eo"
+        read_rows(np.zeros((24, 1)), y, pd.Series(groups, name="sex"), weight),
+        Resampling(n_boot, 0.9, 7),
+        "eo",
+        "test.csv",
     )
-    expected = {"rows": "24", "positives (label 1)": "8", "weights": "none" if weight is None else "given"}
+    expected = {"evaluated_on": "test.csv", "rows": "24", "columns": "1"}
+    expected |= {"positives (label 1)": "8", "weights": "none" if weight is None else "given"}
     expected |= {"sensitive features": "sex", "groups": "2", "rows in the smallest group": "5", "intervals": "none"}
     if n_boot:
         expected |= {"intervals": "90 % percentile bootstrap, 30 resamples"}

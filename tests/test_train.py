@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import pickle
+import re
 import struct
 import subprocess
 import sys
@@ -23,6 +24,8 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 import pi_xgb
+from pi_xgb._core.spec import Spec
+from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import FixedTeacher, WeightedTeacher
 from pi_xgb._core.train import _record
 
@@ -88,6 +91,13 @@ def privileged_of(data: Table, **fields: Any) -> xgb.DMatrix:
 
 def model_text(booster: xgb.Booster) -> str:
     return booster.save_raw("json").decode()
+
+
+def text_without_sees(booster: xgb.Booster) -> str:
+    """The model, but for the columns of its teacher: a teacher trained before records none."""
+    recorded = booster.attr("pi_xgb_teacher_settings") or ""
+    booster.set_attr(pi_xgb_teacher_settings=re.sub(r"(boosted: |, )teacher_sees='\w+'", "", recorded) or None)
+    return model_text(booster)
 
 
 # --- without a teacher it is xgboost.train, to the bit --------------------------------------------------------------
@@ -548,7 +558,7 @@ def test_maximize_speaks_of_the_students_metric_and_not_of_the_teachers() -> Non
         **student,
     )
     # The teacher has a logloss, which is to be small, however large the student's accuracy is to be.
-    assert model_text(learned) == model_text(brought)
+    assert text_without_sees(learned) == text_without_sees(brought)
 
 
 def test_callbacks_see_the_student_alone_and_once_per_round() -> None:
@@ -961,9 +971,9 @@ def test_privileged_is_fit_teacher_and_then_teacher(objective: str, crossfit: in
     teacher = pi_xgb.fit_teacher(teaching, privileged_of(data), 5, crossfit=crossfit)
     brought = pi_xgb.train(params, matrix(data), 5, teacher=teacher, kl_weight=2.0)
     # KbPIB in one call is KbPIB in two, to the bit; and it is what the same numbers say as a plain array.
-    assert model_text(learned) == model_text(brought)
+    assert text_without_sees(learned) == text_without_sees(brought)
     by_array = pi_xgb.train(params, matrix(data), 5, teacher=teacher.values, kl_weight=2.0)
-    by_array.set_attr(pi_xgb_teacher="boosted")
+    by_array.set_attr(pi_xgb_teacher="boosted", pi_xgb_teacher_settings=brought.attr("pi_xgb_teacher_settings"))
     assert model_text(by_array) == model_text(brought)
 
 
@@ -975,7 +985,7 @@ def test_teacher_params_are_by_default_the_students_without_its_columns() -> Non
     teacher = pi_xgb.fit_teacher(shared, privileged_of(data), 5)
     explicit = pi_xgb.train({**shared, **about_columns}, matrix(data), 5, teacher=teacher)
     # The teacher learns with the student's params, but constraints on x say nothing about z.
-    assert model_text(by_default) == model_text(explicit)
+    assert text_without_sees(by_default) == text_without_sees(explicit)
 
 
 def test_teacher_params_need_not_repeat_objective_and_classes() -> None:
@@ -1207,6 +1217,7 @@ def test_teachers_can_teach_again() -> None:
         (lambda data: {"teacher": data.q, "kl_weight": 0.25}, "kbpib", "array", [0.25]),
         (lambda data: {"privileged": privileged_of(data)}, "kbpib", "boosted", [0.5]),
         (lambda data: {"privileged": privileged_of(data), "method": "jpib", "kl_weight": 2}, "jpib", "boosted", [2]),
+        (lambda data: {"teacher": Timid(), "kl_weight": 2}, "kbpib", "Timid", [2]),
         (lambda data: {"teacher": [(data.q, 1.0), (data.q / 2, 0.5)]}, "kbpib", "array,array", [1.0, 0.5]),
         # Of weights per row the largest.
         (
@@ -1216,7 +1227,7 @@ def test_teachers_can_teach_again() -> None:
             [0.3, 2],
         ),
     ],
-    ids=["array", "kbpib", "jpib", "list", "list per row"],
+    ids=["array", "kbpib", "jpib", "own", "list", "list per row"],
 )
 def test_the_model_says_how_it_was_made(
     guiding: Any, method: str, kind: str, kl_weights: list[float], tmp_path: Path
@@ -1228,13 +1239,38 @@ def test_the_model_says_how_it_was_made(
         "pi_xgb_method": method,
         "pi_xgb_teacher": kind,
         "pi_xgb_kl_weight": booster.attr("pi_xgb_kl_weight"),
+        "pi_xgb_rows": "90",
+        "pi_xgb_labelled": "90",
         "pi_xgb_engine": "callback",
         "pi_xgb_version": pi_xgb.__version__,
     }
-    # Method, kind, weight, engine and version, and nothing else; they survive the file.
+    if kind == "boosted":
+        crossfit = "" if method == "jpib" else "crossfit=0, "
+        made["pi_xgb_teacher_settings"] = f"boosted: {crossfit}teacher_sees='privileged'"
+    # These and nothing else; they survive the file.
     assert booster.attributes() == made
     assert [float(weight) for weight in made["pi_xgb_kl_weight"].split(",")] == kl_weights
     assert xgb.Booster(model_file=tmp_path / "model.ubj").attributes() == made
+
+
+def test_the_model_records_how_its_teachers_were_trained() -> None:
+    data, labelled = table("binary:logistic"), np.arange(90) < 60
+    params, own = params_of("binary:logistic"), {"max_depth": 2, "eta": 0.5}
+    teachers = [("boosted", 1.0), (data.q, 0.5), ("forest", 0.5)]
+    keywords: dict[str, Any] = {"privileged": privileged_of(data), "labelled": labelled, "teacher_params": own}
+    booster = pi_xgb.train(params, matrix(data), 3, teacher=teachers, crossfit=3, **keywords)
+    assert (booster.attr("pi_xgb_rows"), booster.attr("pi_xgb_labelled")) == ("90", "60")
+    first, second = str(booster.attr("pi_xgb_teacher_settings")).split("; ")
+    assert second == "forest: crossfit=3, teacher_sees='all'"
+    found = eval(f"dict({first.removeprefix('boosted: ')})")
+    assert (found["crossfit"], found.pop("teacher_sees")) == (3, "privileged")
+    # The record is enough to train again.
+    again = pi_xgb.train(params, matrix(data), 3, teacher=teachers, **keywords | found)
+    assert model_text(again) == model_text(booster)
+    # A continued model has the settings of its last training.
+    continued = pi_xgb.train(params, matrix(data), 2, teacher=data.q, xgb_model=booster)
+    assert continued.attr("pi_xgb_teacher_settings") is None
+    assert continued.attr("pi_xgb_labelled") == "90"
 
 
 ODD_NAMES = ["ζ_secret_ssn_7391", "privately-known dose", "<hidden>"[1:-1] + "_assay_0x5f"]
@@ -1354,7 +1390,7 @@ def test_privileged_evals_may_be_any_iterable_and_maximize_is_about_them_too() -
     def student(evals: Any, maximize: bool | None) -> str:
         stopping: dict[str, Any] = {"early_stopping_rounds": 3, "maximize": maximize, "verbose_eval": False}
         watched = {"evals": [(matrix(valid), "valid")], **stopping}
-        return model_text(
+        return text_without_sees(
             pi_xgb.train(params, matrix(data), 30, privileged=privileged_of(data), privileged_evals=evals, **watched)
         )
 
@@ -1363,7 +1399,7 @@ def test_privileged_evals_may_be_any_iterable_and_maximize_is_about_them_too() -
         evals = [(privileged_of(valid), "hidden")]
         teacher = pi_xgb.fit_teacher(params, privileged_of(data), 30, evals=evals, **stopping)
         watched = {"evals": [(matrix(valid), "valid")], "verbose_eval": False, **stopping}
-        return model_text(pi_xgb.train(params, matrix(data), 30, teacher=teacher, **watched))
+        return text_without_sees(pi_xgb.train(params, matrix(data), 30, teacher=teacher, **watched))
 
     for maximize in (None, True):
         expected = brought(maximize)
@@ -1378,7 +1414,8 @@ def test_groups_of_crossfit_reach_the_teacher() -> None:
     keywords: dict[str, Any] = {"crossfit": 3, "crossfit_groups": group}
     learned = pi_xgb.train(params, matrix(data), 4, privileged=privileged_of(data), **keywords)
     teacher = pi_xgb.fit_teacher(params, privileged_of(data), 4, **keywords)
-    assert model_text(pi_xgb.train(params, matrix(data), 4, teacher=teacher)) == model_text(learned)
+    brought = pi_xgb.train(params, matrix(data), 4, teacher=teacher)
+    assert text_without_sees(brought) == text_without_sees(learned)
     apart = pi_xgb.train(params, matrix(data), 4, privileged=privileged_of(data), crossfit=3)
     assert model_text(apart) != model_text(learned)
 
@@ -1396,10 +1433,11 @@ def test_a_teacher_that_counts_on_other_workers_alone_is_recorded_there() -> Non
     data, booster = table("binary:logistic"), xgb.Booster()
     nowhere, tiny = np.zeros(90), np.full(90, 1e-3)
     weighted_teachers = [WeightedTeacher(FixedTeacher(data.q), 0.5, per_row) for per_row in (None, nowhere, tiny)]
-    _record(booster, weighted_teachers, "callback")
+    task = Task.from_matrix(Spec.read(params_of("binary:logistic")), matrix(data))
+    _record(booster, weighted_teachers, "callback", task)
     assert booster.attr("pi_xgb_kl_weight") == "0.5,0.0,0.5"
     plain = xgb.Booster()
-    _record(plain, [], "callback")
+    _record(plain, [], "callback", task)
     assert plain.attributes() == {}
 
 

@@ -90,6 +90,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
             sensitive_features=groups,
             threshold=arguments.threshold,
             title=arguments.title,
+            evaluated_on="standard input" if arguments.data == "-" else arguments.data,
             pictures=not arguments.no_pictures,
             n_boot=arguments.n_boot,
             random_state=arguments.seed,

@@ -11,7 +11,7 @@ import pandas as pd
 from .._arrays import Array
 from .._core.step import Hessian
 from .._rows.checks import check_choice
-from .._rows.groups import Groups, as_groups, check_few, check_several, shared_codes
+from .._rows.groups import MISSING, Groups, as_groups, check_few, check_several, shared_codes
 from .._xgb.collective import gathered
 from .constraint import Constraint, rows_are_all, rows_of_all_workers
 from .distribution import Table, tabulate
@@ -36,13 +36,25 @@ class BetweenGroups(Constraint):
         self.groups = groups.names.tolist()
 
     @property
-    def group_of_rows(self) -> Array:
-        """The position in ``groups`` of each row's group."""
-        return self._row_values
-
-    @property
     def _n_groups(self) -> int:
         return len(self.groups) if self._agreed is None else self._agreed.count
+
+    def compared(self, rows: Array) -> Groups:
+        """Return the groups of these rows, with the code -1 where there is none."""
+        codes = np.where(self.is_known, self._row_values, -1)
+        return Groups(codes[rows], pd.Index(self.groups, tupleize_cols=False))
+
+    @property
+    def is_known(self) -> Array:
+        """Which rows have a group; of intersections, all parts of it."""
+        return _are_known(self.groups)[self._row_values]
+
+    def _target(self, p: Array, label: Array, weight: Array | None) -> Array:
+        # A group without weight keeps its predictions, and changes those of no other.
+        known = self.is_known
+        if not known.all():
+            weight = known * (1.0 if weight is None else weight)
+        return super()._target(p, label, weight)
 
     def _agree(self) -> Groups:
         shared = shared_codes(self._row_values, self.groups)
@@ -64,7 +76,8 @@ class DemographicParity(BetweenGroups):
     ----------
     sensitive_features : array-like or DataFrame
         The group of each training row. Several columns (DataFrame, 2-D array, dict) mean their intersections.
-        Missing values form a group called "missing".
+        A row whose value is missing (or "missing") counts for the labels, not for the constraint: its q is its own
+        prediction.
     soft : bool, default=True
         False for the counted form: each group should have the same share of decisions 1 as all rows. The rows nearest
         to 1/2 in their group change, and get the q of the soft form.
@@ -134,9 +147,14 @@ class DemographicParity(BetweenGroups):
         return f"{super()._describe()}match={self.match!r}, "
 
 
+def _are_known(names: Any) -> Array:
+    return np.array([name != MISSING and not (isinstance(name, tuple) and MISSING in name) for name in names])
+
+
 def _check_groups(groups: Groups, n_rows: int) -> None:
-    """Raise if there is one group, or too many groups for the number of rows."""
-    check_several(groups)
+    """Raise if there is one known group, or too many groups for the number of rows."""
+    known = groups.names[_are_known(groups.names)]
+    check_several(Groups(groups.codes, known if known.size else groups.names))
     check_few(groups, n_rows, most=n_rows)
 
 

@@ -334,7 +334,9 @@ class _Trained:
             check_rounds(boosting.num_boost_round)
             self._spec.check_margins_stay()
             self._boosted_spec.check_margins_stay()
-            return JointTeacher(matrix, self._boosted_spec.params)
+            joint = JointTeacher(matrix, self._boosted_spec.params)
+            joint.settings = {"teacher_sees": config.sees(teacher), **joint.settings}
+            return joint
         # With a custom_metric, maximize applies to that metric, which the teacher never sees.
         maximize = boosting.maximize if boosting.custom_metric is None else None
         stopping = {
@@ -348,6 +350,7 @@ class _Trained:
             boosted_spec=self._boosted_spec,
             num_boost_round=boosting.num_boost_round,
             crossfit=config._crossfit(teacher),
+            teacher_sees=config.sees(teacher),
             keywords={**(stopping if self._evals else {}), "verbose_eval": False},
             classes=config.classes,
         )

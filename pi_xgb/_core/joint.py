@@ -75,6 +75,7 @@ class JointTeacher(Teacher):
         extra_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
         self._spec = Spec.read(params)
+        self.settings = {"teacher_params": self._spec.params}
         check_dmatrix(dprivileged, "privileged", self._spec.loss)
         self._spec.check_margins_stay()
         self._dprivileged = dprivileged

@@ -117,6 +117,9 @@ class TrainableTeacher(Teacher):
             Columns(self.features, are_read_by_xgboost=self.kind in ("boosted", "forest")),
         )
         teacher.labelled = self._known if teacher._learned_here else self._labelled
+        seen = {} if recipe.teacher_sees is None else {"teacher_sees": recipe.teacher_sees}
+        params = {"teacher_params": recipe.boosted_spec.params} if "boosted" in learners else {}
+        teacher.settings = {"crossfit": 0 if folds.in_sample else len(folds.numbers), **seen, **params}
         return teacher
 
     @property

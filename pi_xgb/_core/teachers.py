@@ -8,7 +8,7 @@ range of labels: probabilities in [0, 1], means of counts and costs at 0 or abov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -89,7 +89,10 @@ class Teacher:
     """The method in the attributes of a model."""
 
     kind: str = "own"
-    """The kind of teacher that a model's attributes name for it."""
+    """The kind of teacher that a model's attributes name for it; "own" is replaced by the name of its class."""
+
+    settings: Mapping[str, Any] = {}
+    """The keywords that it was trained with, for the attributes of a model."""
 
     teacher_weight: Array | None = None
     """The default weight per row; None is 1 everywhere."""
@@ -226,7 +229,7 @@ class FixedTeacher(Teacher):
 
     def shard(self, rows: Array) -> Teacher:
         part = FixedTeacher(self._q[rows], NUMBERS)
-        part.kind, part._within = self.kind, self._within
+        part.kind, part.settings, part._within = self.kind, self.settings, self._within
         part.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
         part.labelled = None if self.labelled is None else self.labelled[rows]
         return part
@@ -279,8 +282,7 @@ class ModelTeacher(FixedTeacher):
                 "for a Booster)"
             )
         super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
-
-    kind = "model"
+        self.kind = name if hasattr(model, "predict_proba") else "model"
 
 
 def _check_classes(model: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from .._rows.supervision import warn_of_idle_rows
 from .._version import __version__
 from .._warnings import warn_user
 from .._xgb.categories import warn_of_pieces
-from .._xgb.collective import all_or_none, global_max, on_any_worker, on_every_worker
+from .._xgb.collective import all_or_none, global_max, global_sum, on_any_worker, on_every_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like, keyword_names
@@ -28,10 +28,11 @@ from .learned import train_teachers
 from .spec import Spec
 from .supervision import Supervision
 from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher
+from .teachers import DEFAULT_KL_WEIGHT, Teacher, WeightedTeacher
 
 _KEYWORDS = keyword_names(xgboost.train)
 _PRIVACY = ("pi_xgb_epsilon", "pi_xgb_delta", "pi_xgb_epsilon_source", "pi_xgb_epsilon_scope")
+_LONGEST = 200  # of a value in teacher_params
 _STATED, _SCOPE = "stated by the user", "a change of the privileged values of one row; not for x, y"
 
 
@@ -138,9 +139,11 @@ def train(
     Returns
     -------
     xgboost.Booster
-        With attributes ``pi_xgb_method``, ``pi_xgb_teacher``, ``pi_xgb_kl_weight``, ``pi_xgb_engine`` and
-        ``pi_xgb_version`` if a teacher took part, and if all were private (:class:`pi_xgb.privacy.PrivateTeacher`)
-        ``pi_xgb_epsilon``, ``pi_xgb_delta``, ``pi_xgb_epsilon_source`` and ``pi_xgb_epsilon_scope``.
+        With attributes ``pi_xgb_method``, ``pi_xgb_teacher``, ``pi_xgb_teacher_settings`` (``crossfit``,
+        ``teacher_sees``, and ``teacher_params`` other than the student's), ``pi_xgb_kl_weight``, ``pi_xgb_rows``,
+        ``pi_xgb_labelled`` (the number of rows with a label), ``pi_xgb_engine`` and ``pi_xgb_version`` if a teacher
+        took part, and if all were private (:class:`pi_xgb.privacy.PrivateTeacher`) ``pi_xgb_epsilon``,
+        ``pi_xgb_delta``, ``pi_xgb_epsilon_source`` and ``pi_xgb_epsilon_scope``.
 
     Notes
     -----
@@ -195,7 +198,7 @@ def train_by(
             warn_of_idle_rows(supervision.idle_rows(task.n_rows))
         job = Job(task=task, supervision=supervision, dtrain=dtrain, boosting=boosting)
         booster = module_of(chosen).fit(job)
-    _record(booster, supervision.teachers, chosen)
+    _record(booster, supervision.teachers, chosen, task)
     warn_of_pieces(booster)
     return _record_privacy(booster, supervision.teachers, dtrain, boosting), supervision.teachers
 
@@ -247,20 +250,44 @@ def check_obj(obj: Any, config: TeacherConfig) -> None:
         )
 
 
-def _record(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], engine: str) -> None:
+def _record(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], engine: str, task: Task) -> None:
     """Record in the model how it was trained, and no data of the teachers; a plain model is XGBoost's."""
     if not teachers:
         return
     methods = {weighted.teacher.recorded_method for weighted in teachers}
     # The maximum over workers, since a teacher may count on other workers only.
     weights = np.array([float(np.any(weighted.weight > 0)) * weighted.kl_weight for weighted in teachers])
+    counts = np.array([task.n_rows, task.n_rows if task.labelled is None else task.labelled.sum()])
+    n_rows, n_labelled = global_sum(counts).astype(int).tolist()
+    settings = [text for weighted in teachers if (text := _settings(weighted.teacher, task.spec))]
     booster.set_attr(
         pi_xgb_method=max(methods, key=METHODS.index),
-        pi_xgb_teacher=",".join(weighted.teacher.kind for weighted in teachers),
+        pi_xgb_teacher=",".join(_kind(weighted.teacher) for weighted in teachers),
+        pi_xgb_teacher_settings="; ".join(settings) or None,  # None removes those of a continued model
         pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),
+        pi_xgb_rows=str(n_rows),
+        pi_xgb_labelled=str(n_labelled),
         pi_xgb_engine=engine,
         pi_xgb_version=__version__,
     )
+
+
+def _kind(teacher: Teacher) -> str:
+    return type(teacher).__name__ if teacher.kind == Teacher.kind else teacher.kind
+
+
+def _settings(teacher: Teacher, spec: Spec) -> str:
+    """Return the keywords of its training; without params that are the student's, the default."""
+    settings = dict(teacher.settings)
+    params = _texts(settings.pop("teacher_params", {}))
+    if params and params != _texts(spec.of_teacher(None).params):
+        settings["teacher_params"] = params
+    keywords = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+    return f"{_kind(teacher)}: {keywords}" if keywords else ""
+
+
+def _texts(params: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value)[:_LONGEST] for name, value in sorted(params.items())}
 
 
 def _record_privacy(

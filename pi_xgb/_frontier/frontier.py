@@ -226,7 +226,7 @@ class Students:
         fitted = constraint.subset(split.train)
         booster = train(self.params, part, self.rounds, teacher=fitted if kl_weight else None, kl_weight=kl_weight)
         self.step()
-        groups = Groups(constraint.group_of_rows[split.train], pd.Index(constraint.groups, tupleize_cols=False))
+        groups = constraint.compared(split.train)
         return booster.predict(held_out), gap_of(constraint.gap, part, booster.predict(part), groups, self.threshold)
 
 
@@ -283,8 +283,8 @@ def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: A
 
 def _compared(constraint: BetweenGroups, rows: Array) -> Groups:
     """Return the groups of the held-out rows, or raise if they cannot be compared."""
-    groups = Groups(constraint.group_of_rows[rows], pd.Index(constraint.groups, tupleize_cols=False))
-    present = groups.by_appearance()
+    groups = constraint.compared(rows)
+    present = Groups(groups.codes[groups.codes >= 0], groups.names).by_appearance()
     if present.count < 2:
         raise ValueError(
             f"the rows that folds hold out must have at least two groups to compare, got {describe(present.names)} "

@@ -49,15 +49,16 @@ class HeldOut(NamedTuple):
         return {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
 
     def _gap(self, scores: Array) -> dict[str, float]:
+        known = self.groups.codes >= 0
         with warnings.catch_warnings():
             # A group with an undefined rate makes the gap NaN, which the table shows.
             warnings.simplefilter("ignore", UndefinedRateWarning)
             table: Any = disparity_report(
-                self.label,
-                scores,
-                sensitive_features=self.groups.codes,
+                self.label[known],
+                scores[known],
+                sensitive_features=self.groups.codes[known],
                 threshold=self.threshold,
-                sample_weight=self.weight,
+                sample_weight=None if self.weight is None else self.weight[known],
                 metrics=[self.gap],
                 n_boot=self.n_boot,
                 confidence=self.confidence,
@@ -69,6 +70,11 @@ class HeldOut(NamedTuple):
 
 def gap_of(name: str, rows: xgboost.DMatrix, scores: Array, groups: Groups, threshold: float) -> float:
     """Return a difference between the groups that have the rates which it compares."""
-    weight = rows.get_weight()
-    decided = Decisions(rows.get_label() == 1, scores > threshold, weight if weight.size else None, groups)
+    weight, known = rows.get_weight(), groups.codes >= 0
+    decided = Decisions(
+        rows.get_label()[known] == 1,
+        scores[known] > threshold,
+        weight[known] if weight.size else None,
+        Groups(groups.codes[known], groups.names),
+    )
     return float(largest_gap(decided.cells(), name, "skip"))

@@ -13,6 +13,7 @@ from .._rows.names import in_words, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 SIZE = (4.8, 3.8)  # inches, of a new figure
 REFERENCE = "#808080"  # a grey for baselines: readable on white and on black
@@ -124,6 +125,21 @@ def legend_on_top(ax: Axes, entries: Sequence[tuple[Any, str]], title: str | Non
     share = min((15 * lines + 10) / height, 0.6)
     low, high = ax.get_ylim()
     ax.set_ylim(low, low + (high - low) / (1 - share))
+    if ax.dataLim.y1 <= 1:
+        _no_tick_above(ax.yaxis, 1)  # a share
+
+
+def _no_tick_above(axis: Axis, highest: float) -> None:
+    """Keep the locator of the axis, which adapts to the size, without its ticks above a value."""
+    from matplotlib.ticker import Locator
+
+    located = axis.get_major_locator()
+
+    class Below(Locator):
+        def __call__(self) -> Any:
+            return [tick for tick in located() if tick <= highest]
+
+    axis.set_major_locator(Below())
 
 
 def finish(ax: Axes, xlabel: str, ylabel: str) -> Axes:

@@ -149,6 +149,8 @@ class PrivateTeacher(FixedTeacher):
         self._salt = os.urandom(hashlib.blake2b.SALT_SIZE)
         self._has_fitted = False
 
+    kind = "PrivateTeacher"
+
     def _model(self) -> Any:
         """Return an untrained model."""
         if self._teacher == "histogram":

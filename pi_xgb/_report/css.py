@@ -44,6 +44,7 @@ tbody tr:nth-child(even) > * { background: var(--band); }
   align-items: start;
 }
 .settings > * { min-width: 0; }
+.settings > :not(:last-child) { grid-column: 1 / -1; }
 .settings td { text-align: left; overflow-wrap: anywhere; min-width: 9rem; max-width: 30rem; }
 .settings th[scope="row"] { min-width: 10rem; }
 .settings thead th { text-align: left; }

@@ -26,6 +26,8 @@ class ReportRows:
     weights: Values | None
     groups: Groups
     sensitive: pd.DataFrame
+    n_columns: int
+    """The number of columns of X."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,13 @@ class ScoredModel:
 def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> ReportRows:
     """Return labels, weights and groups; a DMatrix may have its own labels and weights."""
     if isinstance(X, xgboost.DMatrix):
-        n_rows = X.num_row()
+        n_rows, n_columns = X.num_row(), X.num_col()
         y = X.get_label() if y is None else y
         sample_weight = X.get_weight() if sample_weight is None and X.get_weight().size else sample_weight
     elif not hasattr(X, "shape") or len(X.shape) != 2:
         raise TypeError(f"X must be a DataFrame, an array of two dimensions or a DMatrix, got {type(X).__name__}")
     else:
-        n_rows = int(X.shape[0])
+        n_rows, n_columns = map(int, X.shape)
     labels = as_labels(y, n_rows, "y", "X")
     columns = encoded_columns(sensitive_features, labels.size)
     sensitive = pd.DataFrame({printable(str(column.names.name)): _in_words(column) for column in columns})
@@ -61,7 +63,7 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Re
         raise ValueError("sensitive_features has two columns with the same name as text: rename one")
     groups = as_groups(sensitive, labels.size)
     check_several(groups)
-    return ReportRows(labels, row_weights(sample_weight, labels.size), groups, sensitive)
+    return ReportRows(labels, row_weights(sample_weight, labels.size), groups, sensitive, n_columns)
 
 
 def _in_words(column: Groups) -> pd.Categorical[Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from .models import ReportRows, ScoredModel
 
 PERFORMANCE = ("auc", "log_loss", "accuracy", "brier")
 COMPARED = (*PERFORMANCE, *GAPS)
+T = TypeVar("T")
 FLOOR = 1e-16  # least probability in the log loss, as in XGBoost
 
 
@@ -70,17 +72,33 @@ class Numbers:
 
 def compute(models: Sequence[ScoredModel], rows: ReportRows, how: Resampling, importance_metric: Any) -> Numbers:
     """Compute all numbers of the page."""
-    measured = [_measured(model, rows, how) for model in models]
+    measured = list(_each(models, lambda model: _measured(model, rows, how)).values())
     names = pd.Index([model.name for model in models])
     further = [values - measured[0] for values in measured[1:]]
     return Numbers(
         performance=_table(measured, names, how, PERFORMANCE),
         differences=_table(further, names[1:], how, COMPARED) if further else None,
         views=_views(models, rows, how),
-        groups={model.name: group_report(**_arguments(model, rows, how)) for model in models},
-        importances={model.name: _importance(model, rows, how, importance_metric) for model in models},
-        drivers={model.name: shap_gap(model.model, model.features, **_groups(rows)) for model in models},
+        groups=_each(models, lambda model: group_report(**_arguments(model, rows, how))),
+        importances=_each(models, lambda model: _importance(model, rows, how, importance_metric)),
+        drivers=_each(models, lambda model: shap_gap(model.model, model.features, **_groups(rows))),
     )
+
+
+def _each(models: Sequence[ScoredModel], work: Callable[[ScoredModel], T]) -> dict[str, T]:
+    """Return the result for each model by its name; a warning names its models, unless it is about all of them."""
+    found, warned = {}, dict[str, list[tuple[str, warnings.WarningMessage]]]()
+    for model in models:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found[model.name] = work(model)
+        for text, warning in {str(warning.message): warning for warning in caught}.items():
+            warned.setdefault(text, []).append((model.name, warning))
+    for text, places in warned.items():
+        warning = places[0][1]
+        prefix = "" if len(places) == len(models) else f"{', '.join(name for name, _ in places)}: "
+        warnings.warn_explicit(prefix + text, warning.category, warning.filename, warning.lineno)
+    return found
 
 
 def _measured(model: ScoredModel, rows: ReportRows, how: Resampling) -> Values:
@@ -146,8 +164,9 @@ def _views(models: Sequence[ScoredModel], rows: ReportRows, how: Resampling) -> 
 
 
 def _gaps(models: Sequence[ScoredModel], rows: ReportRows, how: Resampling, features: pd.DataFrame) -> pd.DataFrame:
-    tables = [disparity_report(**_arguments(model, rows, how) | {"sensitive_features": features}) for model in models]
-    return pd.concat(tables, keys=[model.name for model in models], names=["model", "gap"])
+    alone = {"sensitive_features": features}
+    tables = _each(models, lambda model: disparity_report(**_arguments(model, rows, how) | alone))
+    return pd.concat(tables, names=["model", "gap"])
 
 
 def _groups(rows: ReportRows) -> dict[str, Any]:

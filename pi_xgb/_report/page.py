@@ -147,7 +147,8 @@ def _fairness(content: Page) -> Html:
         "Chance alone keeps these differences above 0, more so with many or small groups. Each cell shows the observed "
         "difference, the interval of the true difference, the difference expected by chance, and p. The interval may "
         "lie below the observed difference, because noise increases it. p is the probability of a difference of this "
-        "size if groups do not matter, corrected for all gaps of this page. A difference is bold if p is small enough."
+        "size if groups do not matter, corrected for all gaps of this page. A difference is bold if p is small enough, "
+        "even where its interval starts at 0: p answers whether there is a gap, the interval how large it may be."
     )
     meanings = [definitions(MEASURED[name] for name in DISPARITIES), tag("p", words)]
     numbers = [_gaps_table(view, content) for view in content.numbers.views]

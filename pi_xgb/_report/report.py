@@ -37,6 +37,7 @@ def report(
     threshold: float | Mapping[str, float] = 0.5,
     sample_weight: Any = None,
     title: str = "Model report",
+    evaluated_on: str | None = None,
     importance_metric: Literal["dp", "eo"] = "dp",
     cv_table: pd.DataFrame | None = None,
     pictures: bool = True,
@@ -78,6 +79,8 @@ def report(
     sample_weight : array-like of float, default=None
         The weight of each row. None: those of X if it is a DMatrix with weights.
     title : str, default="Model report"
+    evaluated_on : str, default=None
+        The data of the page in your words, such as the name of the file and the dates of its rows.
     importance_metric : {"dp", "eo"}, default="dp"
         The heading of the page, and the ``metric`` of :func:`pi_xgb.importance.fair_importance`.
     cv_table : pandas.DataFrame, default=None
@@ -93,11 +96,11 @@ def report(
 
     Notes
     -----
-    The settings at the end of the page let an audit repeat it: the teachers, constraints, weights and parameters of
-    each model, and the rows, draws, versions and day of the page. A booster does not record its training data: name
-    file, rows and dates with ``booster.set_attr(trained_on="adult.csv, 32,561 rows, 1994")``, and there also the group
-    columns, ``crossfit``, ``teacher_sees`` and ``teacher_params`` if you passed them. An estimator shows all of these
-    but the data.
+    The settings at the end of the page let an audit repeat it: for each model the teachers with their settings,
+    constraints, weights, parameters and numbers of training rows and labels; for the page its data, draws, versions and
+    day. A booster records neither the training data nor the columns of groups: name file, dates and columns with
+    ``booster.set_attr(trained_on="adult.csv, 1994, groups by sex")``. A plain booster does not record its rows either.
+    An estimator shows the columns of its constraints.
 
     The page contains no value of any row, but counts and rates of groups, names of groups and features, and all
     attributes of the boosters. Rates of a small group may identify people; the page warns of groups below ten rows. An
@@ -125,7 +128,7 @@ def report(
     '<!DOCTYPE html>'
     """
     target = new_file(path, "path", overwrite=overwrite)
-    _check_options(title, importance_metric, max_features, cv_table, pictures=pictures)
+    _check_options(title, evaluated_on, importance_metric, max_features, cv_table, pictures=pictures)
     check_bootstrap(n_boot, confidence)
     if isinstance(random_state, np.random.Generator):  # the same resamples for every table and every model
         random_state = int(random_state.integers(2**63))
@@ -143,7 +146,7 @@ def report(
         numbers=numbers,
         summary=summary(scored, rows, numbers, how),
         notes=notes,
-        rows=settings.page_settings(rows, how, importance_metric),
+        rows=settings.page_settings(rows, how, importance_metric, evaluated_on),
         settings={model.name: settings.model_settings(model) for model in scored},
         params={model.name: settings.model_params(model) for model in scored},
         max_features=max_features,
@@ -154,9 +157,13 @@ def report(
     return target
 
 
-def _check_options(title: Any, importance_metric: Any, max_features: Any, cv_table: Any, *, pictures: bool) -> None:
+def _check_options(
+    title: Any, evaluated_on: Any, importance_metric: Any, max_features: Any, cv_table: Any, *, pictures: bool
+) -> None:
     if not isinstance(title, str):
         raise TypeError(f"title must be a string, got {title!r}: pass a heading")
+    if not isinstance(evaluated_on, str | None):
+        raise TypeError(f"evaluated_on must be a string, got {evaluated_on!r}: name the file and the dates of the rows")
     check_choice(importance_metric, ("dp", "eo"), "importance_metric")
     check_whole("max_features", max_features, 1)
     if pictures:

@@ -19,6 +19,8 @@ from .models import ReportRows, ScoredModel
 from .numbers import Resampling
 
 LONGEST = 200
+NOT_RECORDED = "file and dates not recorded: booster.set_attr(trained_on=...) names them"
+SHOWN_ABOVE = ("pi_xgb_teacher", "pi_xgb_kl_weight", "pi_xgb_rows", "pi_xgb_labelled", "pi_xgb_teacher_settings")
 WILSON = "Wilson intervals of each rate"
 INVERSION = f"intervals by inversion, p-values by permutation ({N_NULL} draws), Holm's correction over the page"
 
@@ -29,7 +31,10 @@ def model_settings(model: ScoredModel) -> dict[str, str]:
     if model.booster is None:
         return found
     attributes = model.booster.attributes()
-    found["trained_on"] = attributes.get("trained_on") or "not recorded"
+    found["trained_on"] = attributes.get("trained_on") or NOT_RECORDED
+    if "pi_xgb_rows" in attributes:
+        rows, labelled = attributes["pi_xgb_rows"], attributes["pi_xgb_labelled"]
+        found["training rows"] = f"{rows}, {'all' if rows == labelled else labelled} with a label"
     begin, end, n_rounds = model.rounds
     found["features"] = str(model.booster.num_features())
     early = "" if end == n_rounds else " (stopped early: up to the best round)"
@@ -38,8 +43,10 @@ def model_settings(model: ScoredModel) -> dict[str, str]:
         found["teachers"] = _teachers(model.model, recorded)
     names = ("teacher_sees", "crossfit", "teacher_params", "privileged_features")
     found |= {name: _plain(str(value)) for name in names if (value := getattr(model.model, name, None)) is not None}
+    if settings := attributes.get("pi_xgb_teacher_settings"):
+        found["teacher settings"] = settings
     found |= {name: _plain(value or "") for name, value in sorted(attributes.items())}
-    return {name: value for name, value in found.items() if name not in ("pi_xgb_teacher", "pi_xgb_kl_weight")}
+    return {name: value for name, value in found.items() if name not in SHOWN_ABOVE}
 
 
 def _teachers(model: Any, recorded: list[tuple[str, float]]) -> str:
@@ -87,12 +94,16 @@ def _plain(value: str) -> str:
     return value if len(value) <= LONGEST else value[: LONGEST - 1] + "…"
 
 
-def page_settings(rows: ReportRows, how: Resampling, importance_metric: str) -> dict[str, str]:
+def page_settings(
+    rows: ReportRows, how: Resampling, importance_metric: str, evaluated_on: str | None
+) -> dict[str, str]:
     """Return rows and settings of the evaluation, versions and the day; counts only, no value of a row."""
     intervals = f"{100 * how.confidence:g} % percentile bootstrap, {how.n_boot} resamples" if how.n_boot else "none"
     return {
         "made on": datetime.date.today().isoformat(),
+        "evaluated_on": evaluated_on or "file and dates not recorded: report(evaluated_on=...) names them",
         "rows": str(rows.labels.size),
+        "columns": str(rows.n_columns),
         "positives (label 1)": str(int(rows.labels.sum())),
         "weights": "none" if rows.weights is None else "given",
         "sensitive features": ", ".join(map(str, rows.groups.names.names)),

@@ -27,7 +27,7 @@ def sentence(what: str, row: pd.Series[Any], confidence: float) -> str:
     seen = f"{what}: {row['between']} differ by {row['value']:.3f}"
     up_to = f"up to {row['high']:.3f}" if "high" in row else "of some size"
     if found == BEYOND:
-        true = f" (true gap {row['low']:.3f} to {row['high']:.3f})" if "high" in row else ""
+        true = f" (true gap {_range(row)})" if "high" in row else ""
         return (
             f"{seen}{true}, where chance alone gives {row['chance']:.3f}. More than chance (p {row['p_adjusted']:.3f})."
         )
@@ -40,3 +40,8 @@ def sentence(what: str, row: pd.Series[Any], confidence: float) -> str:
         f"{seen}, where chance alone gives {row['chance']:.3f}. No more than chance (p {row['p_value']:.3f}); a true "
         f"gap {up_to} is not ruled out."
     )
+
+
+def _range(row: pd.Series[Any]) -> str:
+    """Return the interval; one that starts at 0 has no lower end, and must not deny what the test has found."""
+    return f"up to {row['high']:.3f}" if row["low"] == 0 else f"{row['low']:.3f} to {row['high']:.3f}"
