@@ -9,9 +9,9 @@ _NOT_THE_USERS = (__package__, "xgboost")
 """XGBoost's frames too, since estimators are called through its wrapper for positional arguments."""
 
 
-def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+def warn_user(message: str) -> None:
     """Warn at the line of the user's call."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(message, stacklevel=level)

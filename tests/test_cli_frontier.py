@@ -238,6 +238,7 @@ def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command): 
             (["--teacher", "boosted", "--teacher-sees", "all", "--crossfit", "3"], 3),
         ):
             refused(capsys, "enough is known", *auto, "--seed", "7", *given)
+            assert (found["method"], found["constraints"]) == ("kbpib", [])
             teacher, sees = (given[1], given[3]) if given else (None, None)
             assert [found.get(name) for name in ("crossfit", "teacher", "teacher_sees", "seed")] == [
                 crossfit,
@@ -246,6 +247,8 @@ def test_every_option_of_a_search_arrives(files, monkeypatch, capsys, command): 
                 7,
             ]
             found.clear()
+        refused(capsys, "enough is known", *auto, "--method", "jpib", "--constraint", "parity:sex=2")
+        assert (found["method"], [weight for _, weight in found["constraints"]]) == ("jpib", [2.0])
         return
     options = ["--folds", "4", "--seed", "7", "--jobs", "2", "--kl-weight", "3,4"]
     wanted = {"nfold": 4, "seed": 7, "n_jobs": 2, "kl_weight": [3.0, 4.0]}

@@ -174,6 +174,19 @@ def test_the_teacher_is_judged_on_the_rows_of_its_student(standard_errors):
         assert row.chosen == table.loc[(fold, "student")].chosen
 
 
+def test_a_teacher_beside_its_student_is_judged_where_plain_was_chosen():
+    x, z, y = rows()
+    settings = {**FEW, "method": "jpib", "teacher": None, "crossfit": None, "standard_errors": 1e6}
+    found = compare(x, y, z, folds=folds_of(), metric="auc", **settings)
+    table, label = found.table.set_index(["fold", "model"]), y.to_numpy()
+    for fold, (train, test) in enumerate(folds_of()):
+        row = table.loc[(fold, "teacher")]
+        assert row.chosen == "plain"
+        teacher = pi_xgb.JointTeacher(xgb.DMatrix(z.iloc[train], label[train]), PARAMS)
+        pi_xgb.train(PARAMS, xgb.DMatrix(x.iloc[train], label[train]), row.rounds, teacher=teacher, kl_weight=5.0)
+        assert row.score == pytest.approx(xgb_auc(teacher.booster, z.iloc[test], label[test]), abs=1e-6)
+
+
 @pytest.mark.parametrize("standard_errors", [0.0, 1e6])
 def test_a_joint_teacher_is_judged_after_the_rounds_of_its_student(standard_errors):
     x, z, y = rows()

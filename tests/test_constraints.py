@@ -1099,6 +1099,10 @@ def test_columns_that_are_not_classes_are_refused():
     p, label, _, column = rows(17)
     with pytest.raises(ValueError, match="one model per target"):
         DemographicParity(column).q(np.stack([p, p], axis=1), label, None)
+    classes = np.stack([p, 1 - p], axis=1)
+    with pytest.raises(ValueError, match="rows that do not sum to 1"):
+        DemographicParity(column).q(np.float32(1.01) * classes, label, None)
+    DemographicParity(column).q(np.float32(1.0005) * classes, label, None)  # as far as sums in float32 may be from 1
     with pytest.raises(ValueError, match="cannot all rise with merit"):
         Meritocracy(column).q(np.stack([p, 1 - p], axis=1), label, None)
 

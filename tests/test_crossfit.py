@@ -156,6 +156,7 @@ def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds):
         lambda rows: np.isin(np.arange(N), rows).astype(float),
         lambda model, rows: np.tile(model, (len(rows), 1)),
         folds,
+        1,
     )
     assert len(models) == len(folds.numbers)
     for row, seen in enumerate(predicted):
@@ -165,7 +166,7 @@ def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds):
             expected = np.mean(models, axis=0) if fold_of[row] == SHARED else np.zeros(N)
             np.testing.assert_allclose(seen, expected)
     whole = Folds(np.zeros(N, int), learnable, in_sample=True)
-    predicted, _ = out_of_fold(lambda rows: rows, lambda model, rows: np.full(len(rows), len(model)), whole)
+    predicted, _ = out_of_fold(lambda rows: rows, lambda model, rows: np.full(len(rows), len(model)), whole, 1)
     assert set(predicted) == {learnable.sum()}
 
 

@@ -70,11 +70,36 @@ def test_a_value_for_each_row(objective, q, expected):
         ("count:poisson", [-1, 2], "from -1 to 2"),
         ("binary:logistic", [[1, 1], [0, 1]], "must sum to 1 in each row, got sums from 1 to 2"),
         ("multi:softprob", [[0, 0, 0], [0, 0, 1]], "must sum to 1 in each row, got sums from 0 to 1"),
+        ("binary:logistic", [[0.5, 0.49], [0, 1]], "must sum to 1 in each row, got sums from 0.99 to 1"),
+        ("count:poisson", [-1e-5, 2], "from -1e-05 to 2"),
     ],
 )
 def test_what_cannot_be_a_prediction(objective, q, message):
     with pytest.raises(ValueError, match=message):
         predicted(objective, q)
+
+
+@pytest.mark.parametrize(
+    ("own", "is_frozen", "expected"),
+    [
+        ([2, 0, 1], True, [[0.25, 0.25, 0.5]]),
+        ([2, 0, 1], False, [[0.25, 0.25, 0.5]]),
+        ([2, 0], False, [[0.5, 0, 0.5]]),  # fitted on a fold without the class
+        ([2, 0], True, None),
+        ([2, 0, 5], False, None),
+        ([2, 0, 5], True, None),
+    ],
+)
+def test_classes_in_the_order_of_the_labels(own, is_frozen, expected):
+    known = Known([[0.5, 0.25, 0.25] if len(own) == 3 else [0.5, 0.5]])
+    known.classes_ = np.array(own)
+    model = EstimatorModel(known, LOSSES["multi:softprob"], "predict_proba", [0, 1, 2], is_frozen)
+    features = Features(xgb.DMatrix(np.zeros((1, 1))))
+    if expected is None:
+        with pytest.raises(ValueError, match=r"must have the classes of y, \[0, 1, 2\], got"):
+            model.predict(features)
+    else:
+        np.testing.assert_array_equal(model.predict(features), np.float32(expected))
 
 
 RNG = np.random.default_rng(0)

@@ -21,6 +21,7 @@ from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_
 import pi_xgb
 from pi_xgb import metrics
 from pi_xgb._report import numbers
+from pi_xgb._report.css import CSS
 from pi_xgb._report.html import Html, joined, number, tag
 from pi_xgb._report.report import report
 from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness
@@ -146,6 +147,12 @@ def full(data, tmp_path_factory):
 
 
 # --- the page ---------------------------------------------------------------------------------------------------
+
+
+def test_every_class_of_the_style_sheet_is_on_the_page(full):
+    styled = set(re.findall(r"\.([a-z][a-z-]+)(?=[^{}]*\{)", CSS))
+    used = {name for names in re.findall(r'class="([^"]*)"', full["text"]) for name in names.split()}
+    assert styled == used | {"note"}  # of the warnings, of which this page has none
 
 
 def test_the_page_is_sound(full):

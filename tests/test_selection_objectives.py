@@ -16,6 +16,7 @@ from pi_xgb._core.config import TeacherConfig
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._selection import compare as compare_module
 from pi_xgb._selection import search
+from pi_xgb._selection.candidates import candidates_of
 from pi_xgb._selection.compared_models import Cell, ComparedModels
 from pi_xgb._selection.problem import Recipe
 from pi_xgb._selection.scores import Score, ScoredByScikitLearn, score_of, score_of_mean
@@ -388,3 +389,13 @@ def test_the_teachers_of_a_selection_have_the_params_that_are_theirs(made: Made)
     recipe = Recipe(params, 2, {"objective": "count:poisson", "max_depth": 1})
     config = recipe.problem(dtrain, TeacherConfig(privileged), "select", sees_all=False).config
     assert config.teacher_params["max_depth"] == 1
+
+
+@pytest.mark.parametrize("objective", [*sorted(LOSSES), "reg:unknown", None])
+def test_the_teacher_of_a_selection_follows_from_the_objective(objective):
+    params = {} if objective is None else {"objective": objective}
+    has_mean = objective not in LOSSES or LOSSES[objective].has_gradient
+    ways = [("mixed", None)] if has_mean else [("boosted", "all")]
+    for sees, wanted in ((None, ways), ("privileged", [(ways[0][0], "privileged")])):
+        found = candidates_of(params, "kbpib", None, sees, None, 1.0)[1:]
+        assert [(candidate.teacher, candidate.sees) for candidate in found] == wanted

@@ -40,6 +40,8 @@ NOT_RUN = (
 )
 NOT_RUN += ("spark", "typed")
 """In the names of test files that look at no line of this process: clusters, commands, pages, type checkers."""
+OF_SIGNATURES = ("tests/test_public_names.py", "tests/test_docstrings.py")
+"""The tests that read signatures and defaults and run no line: they meet what runs as a module is imported."""
 
 
 @dataclasses.dataclass
@@ -58,6 +60,7 @@ class Reach:
         tests = frozenset().union(*met) if self.texts.get(mutant.file) == digest(mutant.file) else frozenset()
         if not tests and (met or self.texts.get(mutant.file) != digest(mutant.file)):
             tests = frozenset().union(*lines.values())
+            tests |= {test for test in self.seconds if test.startswith(OF_SIGNATURES)}
         return sorted(tests, key=lambda test: (self.seconds[test], test))
 
     def files(self, mutant: Mutant) -> list[str]:

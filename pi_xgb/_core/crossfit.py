@@ -149,7 +149,7 @@ class DealtFolds(Protocol):
 
 
 def out_of_fold(
-    fit: Callable[[Array], M], predict: Callable[[M, Array], Array], folds: Folds, jobs: int = 1
+    fit: Callable[[Array], M], predict: Callable[[M, Array], Array], folds: Folds, jobs: int
 ) -> tuple[Array, list[M]]:
     """The prediction of each row by models that were not fitted on it, and the models, one for each fold.
 

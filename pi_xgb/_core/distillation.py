@@ -122,7 +122,7 @@ class DistillationLoss:
         damped = self.averages is not None and self._damps
         return hessian_share(self.blend.total, self._moving_weights, self.eta, damped=damped)
 
-    def params_with_intercept(self, *, continues: bool = False) -> dict[str, Any]:
+    def params_with_intercept(self, *, continues: bool) -> dict[str, Any]:
         """Return the student's params, with an intercept where XGBoost would have estimated one."""
         chosen = dict(self.task.spec.params)
         # A base_margin takes the place of the intercept in training only: XGBoost estimates one all the same.

@@ -88,7 +88,7 @@ class TrainableTeacher(Teacher):
         part.folds = None if self.folds is None else self.folds.subset(rows)
         return part
 
-    def trained(self, progress: bool | None = False) -> LearnedTeacher:
+    def trained(self, progress: bool | None) -> LearnedTeacher:
         """Return the trained teacher, with q out of fold where it is cross-fitted."""
         folds, jobs = self._dealt(), self._jobs
         recipe = self.recipe if jobs == 1 else self.recipe.on_one_thread()

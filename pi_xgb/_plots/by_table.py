@@ -222,9 +222,9 @@ def _name_ends(ax: Axes, along: Any, x: Any, y: Any) -> None:
         ax.annotate(f"{along[end]:g}", (x[end], y[end]), **above).set_in_layout(False)
 
 
-def _name_weights(ax: Axes, kl_weights: Any, best: int, most: int = 10) -> None:
+def _name_weights(ax: Axes, kl_weights: Any, best: int) -> None:
     """Label the axis: all values of a short grid, else some, and always the best."""
-    step = -(-len(kl_weights) // most)
+    step = -(-len(kl_weights) // 10)
     named = {*range(0, len(kl_weights), step), best}
     # The best value needs the room of its neighbours.
     ticks = sorted(i for i in named if i == best or abs(i - best) >= step)

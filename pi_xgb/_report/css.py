@@ -56,7 +56,6 @@ tbody tr:nth-child(even) > * { background: var(--band); }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1.5rem; }
 .pair > * { min-width: 0; }
 figure { margin: .5rem 0; max-width: 30rem; break-inside: avoid; }
-figure.wide { max-width: 46rem; }
 figure svg { display: block; width: 100%; height: auto; }
 figure svg * { stroke-linejoin: round; stroke-linecap: butt; }
 figure svg text { font-family: "DejaVu Sans", Verdana, system-ui, sans-serif; }

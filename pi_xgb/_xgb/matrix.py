@@ -40,7 +40,7 @@ def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.D
 def labels_of(matrix: xgboost.DMatrix) -> Array:
     """Return the labels, ``(n,)``, or ``(n, K)`` for K targets, which XGBoost 3.1 returns flat."""
     label, n_rows = matrix.get_label(), matrix.num_row()
-    return label.reshape(n_rows, -1) if label.ndim == 1 and n_rows and label.size > n_rows else label
+    return label.reshape(n_rows, -1) if n_rows and label.size > n_rows else label
 
 
 def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) -> xgboost.DMatrix:

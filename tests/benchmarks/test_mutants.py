@@ -76,6 +76,8 @@ def test_a_mutant_meets_the_tests_that_reach_its_statement(package):
     # What runs as the module is imported, or has changed since, meets whoever comes into the file.
     lines[mutant.line] = frozenset()
     assert reach.of(mutant) == ["u.py::other", "t.py::quick", "t.py::slow"]
+    signatures = "tests/test_public_names.py::all"
+    assert Reach(seconds | {signatures: 0.5}, {mutant.file: lines}, reach.texts).of(mutant)[1] == signatures
     lines[mutant.line] = frozenset({"t.py::slow"})
     reach.write(package / "reach.json")
     assert read_reach(package / "reach.json") == reach
