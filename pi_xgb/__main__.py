@@ -34,10 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _open_streams()
     chosen: Any = None
     try:
-        from ._cli.options import check_read
+        from ._cli.options import check_read, unknown_arguments
 
         parser, commands = _parser()
-        chosen = parser.parse_args(arguments)
+        chosen, unknown = parser.parse_known_args(arguments)
+        if unknown:
+            commands[chosen.command].error(unknown_arguments(unknown, chosen))
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _log(f"note: {_message(message, chosen)}")
             check_read(chosen, commands[chosen.command].get_default)

@@ -283,5 +283,37 @@ def test_a_misspelt_number_of_folds_names_the_option(trained, capsys):
     err = refused(capsys, "pi-xgb: --crossfit must be 0", "train", "train.csv", *GUIDED, *OTHERS, "--crossfit", "500",
                   "--out", "new.ubj")  # fmt: skip
     assert "crossfit must" not in err.replace("--crossfit must", "")
+    few = pd.read_csv("train.csv").groupby("y").head(4)
+    few.to_csv("few.csv", index=False)
+    err = refused(capsys, "8 rows", "tune", "few.csv", *GUIDED, *OTHERS, "--folds", "6")
+    assert "4 rows for 6 folds, and each fold must hold some out: use at most 4 folds" in err
+    err = refused(capsys, "pi-xgb: ", "compare", "few.csv", *GUIDED, *OTHERS, "--folds", "2")
+    assert "pi-xgb: inner_nfold must be at most the number of rows, 4, got 5: use fewer folds" in err
     misused(capsys, "expected one argument", "train", "train.csv", *GUIDED, "--missing")
     assert predicted(capsys, "test.csv")[1] == ""
+
+
+@pytest.mark.parametrize("command", ["compare", "train"])
+def test_an_option_that_does_not_exist_names_the_nearest_and_the_usage_of_the_command(capsys, command):
+    nearest = {"compare": ["--nfold", "--folds"], "train": ["--kl_weight", "--kl-weight"]}[command]
+    given = ["train.csv", "--privileged", "z0", "--out", "m.ubj"][: 5 if command == "train" else 3]
+    usage = f"usage: pi-xgb {command} .*error: unrecognized arguments: "
+    misused(capsys, f"{usage}{nearest[0]} 3; did you mean {nearest[1]}?", command, *given, nearest[0], "3")
+    misused(capsys, f"{usage}--zzzz\n", command, *given, "--zzzz")
+
+
+def test_a_stray_text_among_truth_values_is_an_error_as_among_numbers(files, capsys):
+    truth = pd.Series(["True", "False"] * 50, name="c", dtype=object)
+    for strays in (["maybe"], ["maybe", "perhaps"]):
+        frame = pd.DataFrame({"c": [*truth, *strays, None]})
+        if len(strays) == 1:
+            with pytest.raises(
+                ValueError, match=r"'c' of f has 'maybe' in line 102 among truth values: .*--missing 'maybe'"
+            ):
+                learned_features(frame, "f", dates="refuse", categories=[])
+        else:  # more than one row of a hundred: names
+            assert learned_features(frame, "f", dates="refuse", categories=[])["c"].dtype == "category"
+        assert learned_features(frame, "f", dates="refuse", categories=["c"])["c"].dtype == "category"
+    with_text(files[0], "maybe", column="flag")
+    refused(capsys, "the column 'flag' of strays.csv has 'maybe' in line 9 among truth values", *TRAIN)
+    works(*TRAIN, "--missing", "maybe")

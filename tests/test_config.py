@@ -200,7 +200,7 @@ def test_an_explicit_crossfit_warns_of_a_rare_class():
     label = np.zeros(N, np.float32)
     label[:3] = 1
     matrix, z = xgb.DMatrix(X, label), xgb.DMatrix(Z, label)
-    with pytest.warns(UserWarning, match=r"crossfit=4 is more than the 3 labelled rows of class 1"):
+    with pytest.warns(UserWarning, match=r"crossfit should be at most the 3 labelled rows of class 1, got 4"):
         pi_xgb.train(PARAMS, matrix, 2, privileged=z, crossfit=4)
     booster = pi_xgb.train(PARAMS, matrix, 2, privileged=z, teacher="forest")  # which takes 3 by itself
     assert booster.attr("pi_xgb_teacher") == "forest"

@@ -99,12 +99,17 @@ def test_labels_or_row_numbers_in_place_of_truth_values_lead_to_notna():
             pi_xgb.train(PARAMS, dtrain, 2, privileged=privileged, labelled=labelled)
 
 
-@pytest.mark.parametrize("teacher", ["forest", "linear", "mixed"])
+@pytest.mark.parametrize("teacher", ["boosted", "forest", "linear", "mixed"])
 def test_too_few_labelled_rows_are_the_reason_and_not_crossfit(teacher):
     dtrain, privileged = matrices()
-    for n_labelled in (0, 1):
-        with pytest.raises(ValueError, match=f"at least 2 labelled rows, got {n_labelled}: add"):
-            pi_xgb.train(PARAMS, dtrain, 2, privileged=privileged, teacher=teacher, labelled=np.arange(40) < n_labelled)
+    for n_labelled, message in [
+        (0, "labelled has no row with a label: add"),
+        (1, "labelled has one row with a label: add"),
+    ]:
+        how = {"privileged": privileged, "teacher": teacher, "crossfit": 2, "labelled": np.arange(40) < n_labelled}
+        with pytest.raises(ValueError, match=message) as raised:
+            pi_xgb.train(PARAMS, dtrain, 2, **how)
+        assert "crossfit" not in str(raised.value)
 
 
 def test_an_error_of_an_estimator_names_the_teacher_and_its_rows():
@@ -126,3 +131,11 @@ def test_two_columns_of_one_name():
     for made in ({"X": table}, {"X": table[["a"]].set_axis(["x", "b"], axis=1), "privileged": table}):
         with pytest.raises(ValueError, match=r"distinct name.*'a'"):
             pi_xgb.PrivilegedXGBClassifier().fit(**made, y=[0, 1] * 4)
+
+
+@pytest.mark.parametrize("keyword", ["constraint", "constraints"])
+def test_a_constraint_is_passed_as_a_teacher(keyword):
+    with pytest.raises(
+        TypeError, match=f"no keyword '{keyword}': pass a constraint as teacher=, and its weight as kl_"
+    ):
+        train(**{keyword: DemographicParity(DATA.group)})

@@ -920,3 +920,11 @@ def test_few_labels_and_many_rows_are_where_a_teacher_pays():
     taught = auc(model.fit(data.x, y, privileged=data.z), test.x, test.y)
     alone = auc(clone(model).set_params(kl_weight=0).fit(data.x, y, privileged=data.z), test.x, test.y)
     assert taught > alone + 0.02
+
+
+@pytest.mark.parametrize("teacher", ["forest", LogisticRegression()])
+def test_where_nobody_teaches_the_labelled_rows_alone_count(teacher):
+    rows, known = Rows(), Rows().labelled
+    model = rows.estimator(teacher=teacher).fit(rows.x, rows.y, privileged=rows.z, teacher_weight=np.zeros(N))
+    expected = rows.estimator(kl_weight=0).fit(rows.x[known], rows.y[known])
+    assert np.array_equal(model.predict_proba(rows.x), expected.predict_proba(rows.x))

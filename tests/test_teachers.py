@@ -319,7 +319,7 @@ def test_a_class_that_is_missing_from_a_fold():
     y = case.y.copy()
     y[y == 2] = 0
     y[17] = 2  # one row only: the fold that holds it out never sees its class
-    with pytest.warns(UserWarning, match="crossfit=3 is more than the 1 labelled rows of class 2"):
+    with pytest.warns(UserWarning, match="crossfit should be at most the 1 labelled rows of class 2, got 3"):
         teacher = pi_xgb.fit_teacher(case.params(), xgb.DMatrix(case.z, y), 3, crossfit=3)
     assert teacher.values.shape == (200, N_CLASSES)
     # num_class and not the labels of a fold says how many columns there are.
@@ -509,7 +509,7 @@ def test_folds_share_out_the_rows_of_positive_weight(kind):
     assert [len(member.models) for member in teacher.members] == [2] * len(teacher.members)
     assert np.isfinite(teacher.values).all()
     weight[1:] = 0
-    with pytest.raises(ValueError, match="cross-fitting requires at least 2 labelled rows, got 1"):
+    with pytest.raises(ValueError, match="labelled has one row with a label: add labelled rows"):
         pi_xgb.fit_teacher(params, xgb.DMatrix(x, y, weight=weight), 5, teacher=kind, crossfit=2)
 
 

@@ -24,7 +24,7 @@ _EITHER = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{4}" + _TIME)
 
 
 def refused_dates(column: pd.Series[Any], file: str) -> ValueError:
-    """Return the error for a column of dates, each of which would be a category."""
+    """Return the error for a column of dates, where each date would be a category."""
     date = next(text for text in column.dropna() if are_dates([text]))
     return ValueError(
         f"the column {column.name!r} of {file} has dates, such as {date}, and each would be a category: split them "

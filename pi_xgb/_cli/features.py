@@ -81,18 +81,21 @@ def known_features(
 
 
 def check_no_numbers(values: Sequence[str], column: pd.Series[Any], file: str) -> None:
-    """Raise if the distinct ``values`` of a text column are mostly numbers, or the other texts are in few rows."""
+    """Raise if the distinct ``values`` of a text column are mostly numbers, or all but a few rows numbers or truths."""
     # 5% and 1,5 count as numbers, too.
     n_numbers = int(_are_numbers([text.rstrip("% ").replace(",", ".") for text in values]).sum())
-    others = np.asarray(values, object)[~_are_numbers(values)]
+    fit, kind = _are_numbers(values), f"{n_numbers} different numbers: write numbers with a point and without %"
+    is_truth = np.isin([text.lower() for text in values], ("true", "false"))
+    if is_truth.sum() > n_numbers:
+        n_numbers, fit, kind = int(is_truth.sum()), is_truth, "truth values: write True or False"
+    others = np.asarray(values, object)[~fit]
     n_strays, n_rows = column.isin(others).sum(), column.isin(values).sum()
     has_strays = n_numbers > 1 and n_rows > _FEW_NUMBERS and 0 < n_strays <= max(1, _STRAYS * n_rows)
     if has_strays or n_numbers > max(_FEW_NUMBERS, _MOST * len(values)):
         text = first_text(column.mask(column.isin(MARKS)), file)
         raise ValueError(
-            f"the column {column.name!r} of {file} has {text} among {n_numbers} different numbers: write numbers with "
-            f"a point and without %. If it means a missing value, add --missing {text.partition(' in ')[0]}; if all "
-            f"values are names, add --categories {column.name}"
+            f"the column {column.name!r} of {file} has {text} among {kind}. If it means a missing value, add --missing "
+            f"{text.partition(' in ')[0]}; if all values are names, add --categories {column.name}"
         )
 
 

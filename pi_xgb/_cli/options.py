@@ -6,11 +6,12 @@ import argparse
 import contextlib
 import csv
 import dataclasses
+import difflib
 import importlib
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +85,8 @@ _OTHER_NAMES = {
     "random_state": "seed",
 }
 """Options whose names differ from the keywords of the library."""
-_KEYWORD = re.compile(r"(\w+_\w+|\w+(?= must ))(?= )")
-"""The keyword at the start of a message; an English word is a keyword only before "must"."""
+_KEYWORD = re.compile(r"(\w+_\w+|\w+(?= (must|should) ))(?= )")
+"""The keyword at the start of a message; an English word is a keyword only before "must" or "should"."""
 
 
 def with_option(message: str, arguments: argparse.Namespace) -> str:
@@ -98,6 +99,14 @@ def with_option(message: str, arguments: argparse.Namespace) -> str:
 def option_of(dest: str) -> str:
     """Return the option for an attribute of the arguments."""
     return f"--{dest.replace('_', '-')}"
+
+
+def unknown_arguments(unknown: Sequence[str], arguments: argparse.Namespace) -> str:
+    """Return the error for arguments that a command lacks, with the nearest option of the command."""
+    keyword = unknown[0].lstrip("-").partition("=")[0].replace("-", "_")
+    options = [option_of(dest) for dest in vars(arguments) if dest not in ("command", "run", "data")]
+    nearest = difflib.get_close_matches(option_of(_OTHER_NAMES.get(keyword, keyword)), options, n=1, cutoff=0.75)
+    return f"unrecognized arguments: {' '.join(unknown)}" + "".join(f"; did you mean {option}?" for option in nearest)
 
 
 class _Once(argparse.Action):
@@ -222,7 +231,7 @@ def add_predicted(command: argparse.ArgumentParser) -> None:
 
 
 def check_predicted(arguments: argparse.Namespace, objective: str | None) -> None:
-    """Raise if the target options do not fit the objective, None for one that depends on the labels."""
+    """Raise if the target options do not fit the objective, which is None if the labels decide it."""
     loss = LOSSES.get(str(objective))
     needed = ["--label", "--query"] if str(objective).startswith("rank:") else ["--label"]
     if loss is not None and loss.label_fields != ("label",):

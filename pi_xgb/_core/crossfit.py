@@ -16,6 +16,7 @@ from xgboost import collective
 from .._arrays import Array
 from .._rows.checks import check_whole
 from .._rows.groups import on_several_workers
+from .._rows.supervision import few_labelled_rows
 from .._stats.folds import check_enough_groups, deal_folds, deal_groups
 from .._warnings import warn_user
 from .._xgb.collective import global_max
@@ -48,10 +49,10 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     rows = "rows" if labelled is None else "labelled rows"
     hint = ". Each worker deals its own rows to folds: spread them over all workers, or take fewer folds"
     hint = hint if collective.is_distributed() else ""
+    if labelled is not None and crossfit and n_labelled < 2:
+        raise few_labelled_rows("labelled", "one row" if n_labelled else "no row", hint)
     if crossfit and n_labelled < 2:
-        raise ValueError(
-            f"cross-fitting requires at least 2 {rows}, got {n_labelled}: add {rows}, or set crossfit=0{hint}"
-        )
+        raise ValueError(f"cross-fitting requires at least 2 rows, got {n_labelled}: add rows, or set crossfit=0{hint}")
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
         raise ValueError(
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
@@ -69,8 +70,8 @@ def warn_of_rare_classes(crossfit: int, label: Array, labelled: Array | None) ->
     if counts.size and counts.min() < crossfit:
         rare = values[counts.argmin()]
         warn_user(
-            f"crossfit={crossfit} is more than the {counts.min()} labelled rows of class {rare:g}: set a smaller "
-            "crossfit, or leave it out for a fitting default"
+            f"crossfit should be at most the {counts.min()} labelled rows of class {rare:g}, got {crossfit}: use fewer "
+            "folds, or leave it out for a default that fits"
         )
 
 

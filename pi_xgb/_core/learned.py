@@ -232,7 +232,7 @@ def fit_teacher(
     Parameters
     ----------
     params, num_boost_round : as for ``xgboost.train``
-        The objective must be one that a teacher can guide.
+        A teacher must be able to guide the objective.
     dprivileged : xgboost.DMatrix
         The features that the teacher sees, with the labels of the training rows (and weights, if any).
     teacher : {"boosted", "forest", "linear", "mixed"} or estimator, default="boosted"

@@ -653,7 +653,7 @@ LOSSES: dict[str, Loss] = {
 
 
 OF_TARGETS = tuple(name for name, loss in LOSSES.items() if loss.takes_targets)
-"""The objectives of which a teacher can guide several targets."""
+"""The objectives for which a teacher can guide several targets."""
 
 NOT_GUIDED = {
     "binary:hinge": "has no mean, only a side of the margin: binary:logistic has one",

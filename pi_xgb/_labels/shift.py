@@ -207,7 +207,7 @@ def _columns(table: pd.DataFrame, known: NDArray[np.bool_]) -> pd.DataFrame:
 
 
 def _difference(column: pd.Series[Any], known: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the difference of a column, and the one that is exceeded once in twenty times without a shift."""
+    """Return the difference of a column, and the difference that chance exceeds once in twenty times."""
     codes = pd.factorize(column, sort=True)[0] + 1  # 0 is missing
     if isinstance(column.dtype, pd.CategoricalDtype):
         random = np.random.default_rng(0)

@@ -273,7 +273,7 @@ class PrivateTeacher(FixedTeacher):
         return part
 
     def __getattr__(self, name: str) -> Any:
-        """Raise for an attribute that is missing, which may be one that ``fit`` sets."""
+        """Raise for a missing attribute; the message names ``fit`` if that sets it."""
         if name in ("_q", "_within", "_noise_variance"):
             raise ValueError("PrivateTeacher must be fitted, got an unfitted teacher: call fit(z, y) first")
         raise AttributeError(f"PrivateTeacher has no attribute {name!r}")

@@ -158,8 +158,8 @@ def warn_of_odd_classes(target: Target, name: str = "y") -> None:
     counts = np.bincount(known.astype(np.intp))
     if counts.min() < _FEW:
         warn_user(
-            f"{name} has {counts.min()} labelled rows of the class {classes[counts.argmin()]!r}, of which a "
-            f"teacher learns little: label {_FEW} or more of each class, or merge it with another"
+            f"{name} has {counts.min()} labelled rows of the class {classes[counts.argmin()]!r}, too few for "
+            f"a teacher: label {_FEW} or more of each class, or merge it with another"
         )
 
 

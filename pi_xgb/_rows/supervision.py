@@ -20,7 +20,12 @@ MOST_WEIGHT = 1e12
 
 def no_labelled_row(name: str) -> ValueError:
     """Return the error for data without labels."""
-    return ValueError(f"{name} has no row with a label: add labelled rows, from which a teacher learns")
+    return few_labelled_rows(name, "no row")
+
+
+def few_labelled_rows(name: str, rows: str, hint: str = "") -> ValueError:
+    """Return the error for data with fewer labels than a teacher needs."""
+    return ValueError(f"{name} has {rows} with a label: add labelled rows, from which a teacher learns{hint}")
 
 
 def warn_of_idle_rows(idle: Array) -> None:

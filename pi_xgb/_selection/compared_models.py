@@ -87,7 +87,7 @@ class ComparedModels:
     def check(self, problem: Problem, cells: Sequence[Cell]) -> None:
         """Raise if a training part cannot be cut into the inner folds."""
         label, classes = problem.loss.label_of(problem.dtrain), problem.loss.probabilities
-        how = {"classes": classes, "names": self.names}
+        how = {"classes": classes, "names": self.names, "name": "inner_nfold"}
         for cell in cells:
             groups = None if problem.groups is None else problem.groups[cell.rows]
             inner = splits_of(label[cell.rows], self.inner_nfold, 1, None, self.seed, groups=groups, **how)

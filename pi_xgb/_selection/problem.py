@@ -148,7 +148,7 @@ class Problem:
     def splits(self, nfold: int, repeats: int, folds: Any, seed: int, names: Any = None) -> list[Split]:
         """The folds of the labelled rows."""
         label, classes = self.loss.label_of(self.dtrain), self.loss.probabilities
-        rows = {"groups": self.groups, "labelled": self.labelled}
+        rows: dict[str, Any] = {"groups": self.groups, "labelled": self.labelled}
         splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **rows)
         if not self.loss.by_query:
             return splits

@@ -48,6 +48,7 @@ def splits_of(
     names: Any = None,
     groups: Array | None = None,
     labelled: Array | None = None,
+    name: str = "nfold",
 ) -> list[Split]:
     """Return the user's folds, or ``repeats`` times ``nfold`` folds with each class (or size of y) spread evenly.
 
@@ -63,14 +64,16 @@ def splits_of(
     if folds is not None:
         splits = _checked(_split(folds, label, groups), len(label), groups)
     else:
-        check_whole("nfold", nfold, 2)
+        check_whole(name, nfold, 2)
         check_whole("repeats", repeats, 1)
         check_whole("seed", seed, 0)
         rows = "rows" if labelled is None else "labelled rows"
         if groups is not None:
             check_enough_groups(groups, nfold)
         if nfold > len(label):
-            raise ValueError(f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}")
+            raise ValueError(
+                f"{name} must be at most the number of {rows}, {len(label)}, got {nfold}: use fewer folds, or more rows"
+            )
         if classes:
             check_classes(label, nfold, names, groups, rows)
         splits = _repeated_folds(label, nfold, repeats, seed, classes=classes, groups=groups)
@@ -124,7 +127,7 @@ def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | N
     values, counts = np.unique(label, return_counts=True)
     if counts.min() < nfold:
         # With a single row, no number of folds can hold a row out and train on another.
-        fewer = f"nfold of at most {counts.min()}, or " if counts.min() > 1 else ""
+        fewer = f"at most {counts.min()} folds, or " if counts.min() > 1 else ""
         raise ValueError(
             f"class {_class_name(values[counts.argmin()], names)} has {counts.min()} {rows} for {nfold} folds, and "
             f"each fold must hold some out: use {fewer}more {rows}"

@@ -110,7 +110,7 @@ class Evidence:
         return (
             f"Undecided: the teacher is {surely}significantly better than plain XGBoost ({values}), and "
             f"{self.n_labelled:,} labelled rows do not show that the student is better than others. It is better than "
-            f"plain XGBoost in {self.better[STUDENT]} folds. Its gains over those in doubt: "
+            f"plain XGBoost in {self.better[STUDENT]} folds. Its gains that are not significant: "
             f"{self._gains(self.over, doubts)}. {self._needed(doubts)}. {until}."
         )
 

@@ -120,8 +120,9 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. It may hold the columns named in ``privileged_features``.
         y
             As for XGBoost's estimators. Rows where it is missing (NaN, None, NaT, NA) are unlabelled. The teacher
-            learns from the labelled rows and guides the student on all; with ``kl_weight=0`` unlabelled rows are
-            ignored. With several columns, a row has all labels or none.
+            learns from the labelled rows and guides the student on all; with ``kl_weight=0``, or a
+            ``teacher_weight`` of 0 in every row, unlabelled rows are ignored. With several columns, a row has
+            all labels or none.
         privileged
             The privileged columns of the rows of X, in the same order; any type of table that X supports. The
             teacher's weight is 0 in rows without any value, unless ``teacher_weight`` is given.

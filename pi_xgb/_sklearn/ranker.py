@@ -32,7 +32,7 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
     method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, engine : as for :class:`PrivilegedXGBClassifier`
     privileged_features, constraints : as for :class:`PrivilegedXGBClassifier`
         Queries are cross-fitted as a whole. ``"jpib"`` and constraints do not support rankings. An estimator as teacher
-        needs ``predict``, of which only the order matters.
+        needs ``predict``; only the order of its answers matters.
     **kwargs
         The parameters of ``xgboost.XGBRanker``.
 

@@ -21,6 +21,7 @@ from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
 from .._core.train import train_by
 from .._rows.checks import require
+from .._rows.per_row import on_host
 from .._rows.row_alignment import row_count
 from .._rows.supervision import weight_beside, weight_of_known
 from .._rows.tables import rows_without_values
@@ -40,8 +41,6 @@ class Trainer(abc.ABC):
     settings: Settings
     has_teacher: bool = True
     """Whether there is a teacher or a constraint."""
-    is_plain: bool = False
-    """Whether all teachers have a weight of 0, so that XGBoost trains on the labelled rows alone."""
     classes: Any = None
     """The names of the classes 0, 1, ...; None without names."""
     labelled: Array | None = None
@@ -51,6 +50,11 @@ class Trainer(abc.ABC):
     """The argument of ``fit``."""
     teachers: list[Teacher] = dataclasses.field(default_factory=list)
     """The teachers that the training used, without constraints."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all teachers have a weight of 0, so that XGBoost trains on the labelled rows alone."""
+        return False
 
     def check_rows(self) -> None:  # noqa: B027  # select checks them
         """Raise if the rows and the teacher do not fit together."""
@@ -89,6 +93,11 @@ class DirectTrainer(Trainer):
     """The columns of a trainable teacher; None without one."""
     eval_tables: Sequence[Any] | None = None
     constraints: list[tuple[Teacher, float]]
+
+    @property
+    def is_plain(self) -> bool:
+        weight = 1 if self.teacher_weight is None else on_host(self.teacher_weight, "teacher_weight")
+        return not (self.settings.kl_weight and np.any(weight)) and not any(weight for _, weight in self.constraints)
 
     @property
     def _has_trained_teacher(self) -> bool:
@@ -255,7 +264,6 @@ def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
     return DirectTrainer(
         settings=settings,
         has_teacher=has_trained_teacher or table is not None or bool(constraints),
-        is_plain=settings.kl_weight == 0 and not any(weight for _, weight in constraints),
         table=table,
         privileged=privileged,
         eval_tables=eval_tables,

@@ -91,6 +91,11 @@ def _unknown_keyword(function: str, name: str, known: Any) -> str:
         return f"{function}() has no keyword {name!r}: XGBoost renamed it to {_RENAMED[name]!r}"
     if close := _close_match(name, known):
         return f"{function}() has no keyword {name!r}: did you mean {close!r}?"
+    if name.startswith("constraint") and "teacher" in known:
+        return (
+            f"{function}() has no keyword {name!r}: pass a constraint as teacher=, and its weight as kl_weight=, or "
+            "teacher=[(constraint, weight), ...] for several"
+        )
     if name in TRAINING_KEYWORDS:
         return f"{function}() has no keyword {name!r}: its models have no such teacher; pass it to pi_xgb.train"
     if "self" in known:

@@ -1,7 +1,7 @@
 """The trees of a booster as flat arrays, and sums of row quantities at their nodes.
 
 Shapes: ``n`` rows, ``T`` trees, ``N`` nodes of all trees together. The number of a node in a forest is the first
-node of its tree plus XGBoost's node id, the one that ``predict(pred_leaf=True)`` returns.
+node of its tree plus XGBoost's node id, as ``predict(pred_leaf=True)`` returns it.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def choose_threshold(
     ----------
     y_true : array-like
     y_score : array-like of float
-        Labels, 0 or 1, of which every fold needs both, and scores of any scale, higher for label 1.
+        Labels, 0 or 1 (every fold needs both), and scores of any scale, higher for label 1.
     rule : str or callable, default="f1"
         The quantity to maximize: "f1", "accuracy", "balanced_accuracy" (equivalent to Youden's J), or a
         function ``rule(tn, fp, fn, tp)`` of four arrays, one entry per threshold, that returns one value each.

@@ -97,7 +97,7 @@ class EstimatorModel:
 
 
 def _exposure(loss: Loss, features: Features) -> Array | None:
-    """The exposure of each row, of which an estimator predicts one unit; None where there is none."""
+    """The exposure of each row, None where there is none; an estimator predicts one unit of exposure."""
     return loss.mean(features.offset) if loss.has_exposure and features.offset is not None else None
 
 
