@@ -28,7 +28,7 @@ from .._xgb.threads import in_threads, jobs_side_by_side
 from .candidates import KL_WEIGHTS, METHOD, candidates_of, without_privileged
 from .compared_models import RIVALS, ComparedModels, cells_of
 from .comparison import Comparison
-from .problem import Problem, Recipe, settled
+from .problem import Recipe, settled
 from .scores import score_of
 from .search import check_effort, held_out_ratio
 
@@ -189,8 +189,6 @@ def compare(
     inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
     inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}
     cache = ResumeCache(resume, resume_key, "compare", {**inputs, "folds": [getattr(folds, "split", None), cells]})
-    if score.custom is None and not teacher_params and all(isinstance(way.teacher, str) for way in candidates[1:]):
-        _drop_names(problem)
     n_left = sum(cell.name not in cache for cell in cells)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     with progress_bar(n_left * models.steps, "compare", progress, models.steps) as step:
@@ -218,15 +216,6 @@ def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
     bounds[~known] = [0, np.inf]
     fields = dict(zip(LOSSES[objective].label_fields, bounds.T, strict=True))
     return Target(bounds[:, 0], objective, None, None if known.all() else known), fields
-
-
-def _drop_names(problem: Problem) -> None:
-    """Drop the feature names, which XGBoost compares in every round, unless categories or constraints need them."""
-    matrices = [problem.dtrain, problem.config.privileged, problem.both]
-    has_categories = any("c" in (matrix.feature_types or ()) for matrix in matrices)
-    if not has_categories and not any(name.endswith("_constraints") for name in problem.recipe.params):
-        for matrix in matrices:
-            matrix.feature_names = matrix.feature_types = None
 
 
 def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any, sizes: Any) -> None:
