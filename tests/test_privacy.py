@@ -941,7 +941,7 @@ def test_with_x_nothing_but_the_table_and_sums_is_released(data, monkeypatch, n_
     ("x", "options", "error", "message"),
     [
         (np.full((400, 1), "a"), {}, TypeError, "x must hold numbers"),
-        (pd.DataFrame({"a": [10**400] * 400}), {}, TypeError, "x must hold numbers"),
+        (pd.DataFrame({"a": [10**400] * 400}, dtype=object), {}, TypeError, "x must hold numbers"),
         (np.zeros((399, 1)), {}, ValueError, "x must have one value for each of the 400 rows of z, got 399"),
         (np.zeros((400, 1)), {"noise": "randomized_response"}, ValueError, "noise.*with x.*randomized_response"),
         (pd.DataFrame({"a": np.zeros(400)})[::-1], {}, ValueError, "x and z have the same index in another order"),
