@@ -100,7 +100,7 @@ def raw(model):
 def nameless(model):
     """The bytes of a booster, but for the name of its teacher: what an estimator taught may come from an array."""
     booster = (model if isinstance(model, xgb.Booster) else model.get_booster()).copy()
-    booster.set_attr(pi_xgb_teacher=None)
+    booster.set_attr(pi_xgb_teacher=None, pi_xgb_teacher_settings=None)
     return booster.save_raw()
 
 
