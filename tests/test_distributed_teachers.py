@@ -66,6 +66,9 @@ def crossfitted(start, end):
     teacher = pi_xgb.fit_teacher(params, xgb.DMatrix(np.hstack([x, z]), y), teacher="forest")
     student = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, teacher="forest")
     again = pi_xgb.train(params, dtrain, ROUNDS, teacher=teacher)
+    # A teacher that was trained before does not know which columns are privileged.
+    assert student.attr("pi_xgb_teacher_settings") == "forest: crossfit=5, teacher_sees='all'"
+    student.set_attr(pi_xgb_teacher_settings=again.attr("pi_xgb_teacher_settings"))
     return [bytes(booster.save_raw("json")) for booster in (student, again, *teacher.boosters)]
 
 

@@ -972,7 +972,7 @@ def test_check_estimator_finds_nothing_more_when_somebody_teaches(guided):
 def nameless(booster):
     """Its bytes, but for the name of its teacher: what an estimator taught may come from an array as well."""
     booster = booster.copy()
-    booster.set_attr(pi_xgb_teacher=None)
+    booster.set_attr(pi_xgb_teacher=None, pi_xgb_teacher_settings=None)
     return booster.save_raw()
 
 

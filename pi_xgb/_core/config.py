@@ -330,12 +330,13 @@ class _Trained:
         """Return the teacher of a kind, to be trained first or to grow with the student."""
         config, boosting = self._config, self._boosting
         matrix = self._matrix(teacher)
+        sees = "all" if config.overlap_is_meant else config.sees(teacher)
         if not config.learns_first:
             check_rounds(boosting.num_boost_round)
             self._spec.check_margins_stay()
             self._boosted_spec.check_margins_stay()
             joint = JointTeacher(matrix, self._boosted_spec.params)
-            joint.settings = {"teacher_sees": config.sees(teacher), **joint.settings}
+            joint.settings = {"teacher_sees": sees, **joint.settings}
             return joint
         # With a custom_metric, maximize applies to that metric, which the teacher never sees.
         maximize = boosting.maximize if boosting.custom_metric is None else None
@@ -350,7 +351,7 @@ class _Trained:
             boosted_spec=self._boosted_spec,
             num_boost_round=boosting.num_boost_round,
             crossfit=config._crossfit(teacher),
-            teacher_sees=config.sees(teacher),
+            teacher_sees=sees,
             keywords={**(stopping if self._evals else {}), "verbose_eval": False},
             classes=config.classes,
         )
