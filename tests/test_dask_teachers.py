@@ -44,7 +44,8 @@ def every_row_drawn(client):
 
 def q_of_forest(client, table, label):
     """What a forest of plain XGBoost predicts for all rows, by the parameters of ours."""
-    params = forest.Forest(Spec.read(PARAMS))._params(table.shape[1], 1) | {"base_score": float(rows()[2].mean())}
+    params = forest.Forest(Spec.read(PARAMS))._params(table.shape[1], 1, len(table))
+    params["base_score"] = float(rows()[2].mean())
     grown = xgb.dask.train(client, params, pid.DaskDMatrix(client, table, label), 1)["booster"]
     return np.clip(grown.predict(xgb.DMatrix(table.compute())), 0.005, 0.995)
 

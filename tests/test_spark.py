@@ -173,7 +173,7 @@ def q_of_forest(frame, names):
     """What a forest of plain XGBoost on Spark predicts for all rows, by the parameters of ours."""
     from xgboost.spark import SparkXGBRegressor
 
-    params = Forest(Spec.read(BINARY))._params(len(names), 1)
+    params = Forest(Spec.read(BINARY))._params(len(names), 1, len(TABLE))
     params = {name: value for name, value in params.items() if name not in ("objective", "nthread", "eta")}
     params |= {"learning_rate": 1.0, "n_estimators": 1, "base_score": float(TABLE["y"].mean())}
     fitted = SparkXGBRegressor(features_col=names, label_col="y", num_workers=2, verbose=False, **params).fit(frame)
@@ -333,7 +333,7 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
     files = [file.read_text() for file in (tmp_path / "model").rglob("part-*")]
     assert any("SparkXGBClassifierModel" in text for text in files)
     for text in [*files, weighted.get_booster().save_raw("json").decode()]:
-        assert not any(word in text for word in (*Z_NAMES, "privileged", "pi_xgb.spark"))
+        assert not any(word in text for word in (*Z_NAMES, "privileged_cols", "pi_xgb.spark"))
 
 
 def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):

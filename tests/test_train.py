@@ -1267,6 +1267,11 @@ def test_the_model_records_how_its_teachers_were_trained() -> None:
     # The record is enough to train again.
     again = pi_xgb.train(params, matrix(data), 3, teacher=teachers, **keywords | found)
     assert model_text(again) == model_text(booster)
+    # The names of privileged columns stay out of the model.
+    named = keywords | {"teacher_params": own | {"monotone_constraints": {data.z.columns[0]: 1}}}
+    constrained = pi_xgb.train(params, matrix(data), 3, teacher="boosted", crossfit=3, **named)
+    assert "'eta': '0.5'" in str(constrained.attr("pi_xgb_teacher_settings"))
+    assert str(data.z.columns[0]) not in str(constrained.attributes())
     # A continued model has the settings of its last training.
     continued = pi_xgb.train(params, matrix(data), 2, teacher=data.q, xgb_model=booster)
     assert continued.attr("pi_xgb_teacher_settings") is None

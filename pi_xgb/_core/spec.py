@@ -11,7 +11,7 @@ from .._xgb.params import carried_objective_params, number_of_classes, objective
 from .losses import Loss, loss_named
 
 # Params about the student's columns do not apply to the teacher's.
-_ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
+ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Spec:
     def of_teacher(self, teacher_params: Any) -> Spec:
         """Return the teacher's spec: its own params on top of those that it shares with the student."""
         if teacher_params is None:
-            return Spec.read({key: value for key, value in self.params.items() if key not in _ABOUT_COLUMNS})
+            return Spec.read({key: value for key, value in self.params.items() if key not in ABOUT_COLUMNS})
         shared = {
             key: self.params[key] for key in ("objective", "num_class", *self.loss.parameters) if key in self.params
         }

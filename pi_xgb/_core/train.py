@@ -25,7 +25,7 @@ from .config import DEFAULT_METHOD, METHODS, MethodName, TeacherConfig
 from .engines import Engine, choose, module_of
 from .job import Boosting, Job, Plan
 from .learned import train_teachers
-from .spec import Spec
+from .spec import ABOUT_COLUMNS, Spec
 from .supervision import Supervision
 from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teacher, WeightedTeacher
@@ -287,7 +287,8 @@ def _settings(teacher: Teacher, spec: Spec) -> str:
 
 
 def _texts(params: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(value)[:_LONGEST] for name, value in sorted(params.items())}
+    """Return the params as texts, without those that may name a privileged column."""
+    return {name: str(value)[:_LONGEST] for name, value in sorted(params.items()) if name not in ABOUT_COLUMNS}
 
 
 def _record_privacy(
