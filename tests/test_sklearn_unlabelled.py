@@ -352,7 +352,7 @@ def test_teacher_weight_counts_for_the_teacher_and_not_for_constraints(method):
     else:
         learned = pi_xgb.JointTeacher(dprivileged, params)
     pairs = [(learned, 2.0 * rows.teacher_weight), *parity]
-    assert raw(model) == raw(rows.by_train(teacher=pairs, labelled=rows.labelled))
+    assert nameless(model) == nameless(rows.by_train(teacher=pairs, labelled=rows.labelled))
     with pytest.raises(ValueError, match=r"teacher_weight.*teacher.*none"):
         rows.estimator(constraints=parity).fit(rows.x, rows.full, teacher_weight=rows.teacher_weight)
 
