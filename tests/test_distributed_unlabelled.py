@@ -137,7 +137,7 @@ FAULTS = {
     "one class everywhere": ("of the class 1", "of the class 1"),
     "short mask": ("one value for each", "other worker"),
     "negative weight": ("from 0 to", "other worker"),
-    "few labels": ("got 0: add labelled rows, or set crossfit=0. Each worker deals its own rows", "other worker"),
+    "few labels": ("from which a teacher learns. Each worker deals its own rows", "other worker"),
     "few groups": ("1 distinct values for 3 folds", "other worker"),
     "inexact engine": ("teachers that differ from row to row", "teachers that differ from row to row"),
     "torn groups": ("7 groups on several workers", "7 groups on several workers"),
