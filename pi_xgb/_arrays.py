@@ -28,6 +28,11 @@ def module_for(device: str) -> Any:
     return np
 
 
+def moved_to(xp: Any, values: Any) -> Any:
+    """Return an array as one of ``xp``, NumPy or CuPy; numbers and None as they are."""
+    return values if np.ndim(values) == 0 else xp.asarray(values)
+
+
 def read_only(array: Array) -> Array:
     """Return a read-only view of a NumPy array."""
     view = array.view()

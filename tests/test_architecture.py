@@ -61,9 +61,9 @@ ALLOWED = {
 # The files and folders of _core, from the ground up; each may import those on lower levels.
 LEVELS = (
     {"losses"},
-    {"blend", "checks", "crossfit", "metric_eval", "spec", "step"},
+    {"checks", "crossfit", "metric_eval", "spec", "step"},
     {"task"},
-    {"teachers"},
+    {"blend", "teachers"},
     {"attached", "distillation", "supervision"},
     {"job", "learners", "objective"},
     {"engines", "joint", "learned"},

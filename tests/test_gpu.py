@@ -1,9 +1,11 @@
 """Trainings on CUDA, where a device is at hand; elsewhere, what is said when it is asked for, and CuPy's way."""
 
+import contextlib
 import subprocess
 import sys
 import types
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,12 +14,13 @@ import xgboost as xgb
 import pi_xgb
 from benchmarks import gpu
 from pi_xgb._arrays import module_for
+from pi_xgb._core import distillation, joint
 from pi_xgb._core.distillation import DistillationLoss
 from pi_xgb._core.losses import LOSSES, NUMBERS
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
 from pi_xgb._core.teachers import FixedTeacher, WeightedTeacher
-from pi_xgb.constraints import DemographicParity
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, PredictiveParity
 
 WHY_NOT = gpu.why_no_cuda()
 on_cuda = pytest.mark.skipif(WHY_NOT is not None, reason=f"{WHY_NOT}")
@@ -117,6 +120,60 @@ def test_classes_and_a_constraint_on_cuda():
 
 
 @on_cuda
+@pytest.mark.parametrize(
+    ("teacher", "few"),
+    [*((teacher, few) for teacher in ("boosted", "forest", "linear") for few in (False, True)), ("mixed", True)],
+)
+def test_every_kind_of_teacher_on_cuda(teacher, few):
+    x, z, y, _ = rows()
+    shown = []
+    for device in ("cpu", "cuda"):
+        booster = pi_xgb.train(
+            params_of(device),
+            xgb.DMatrix(x, y),
+            ROUNDS,
+            privileged=xgb.DMatrix(z, y),
+            teacher=teacher,
+            kl_weight=2.0,
+            labelled=np.arange(len(y)) % 4 == 0 if few else None,
+        )
+        shown.append(margins(booster, x))
+    # A forest grows on the CPU up to many rows, and so with the samples of the CPU. With all rows labelled, the 64 bins
+    # of a mixture's booster lie elsewhere on a GPU.
+    np.testing.assert_allclose(shown[1], shown[0], atol=ATOL)
+
+
+@on_cuda
+@pytest.mark.parametrize("cupy", [False, True])
+@pytest.mark.parametrize("constraint", [DemographicParity, EqualizedOdds, PredictiveParity])
+def test_constraints_are_the_same_on_cuda(constraint, cupy):
+    x, _, y, _ = rows()
+    group = (x[:, 0] > 0).astype(int)
+
+    def shown(device, engine):
+        teacher = constraint(group)
+        booster = pi_xgb.train(params_of(device), xgb.DMatrix(x, y), ROUNDS, teacher=teacher, engine=engine)
+        return margins(booster, x)
+
+    expected = shown("cpu", "callback")
+    with contextlib.nullcontext() if cupy else gpu.without_cupy():
+        for engine in ("callback", "native"):
+            np.testing.assert_allclose(shown("cuda", engine), expected, atol=ATOL)
+
+
+@on_cuda
+@with_cupy
+def test_tables_of_cupy():
+    import cupy
+
+    x, z, y, _ = rows()
+    estimator = pi_xgb.PrivilegedXGBClassifier(n_estimators=ROUNDS, device="cuda", max_depth=3)
+    estimator.fit(cupy.asarray(x), cupy.asarray(y), privileged=cupy.asarray(z))
+    on_host = pi_xgb.PrivilegedXGBClassifier(n_estimators=ROUNDS, max_depth=3).fit(x, y, privileged=z)
+    np.testing.assert_allclose(margins(estimator.get_booster(), x), margins(on_host.get_booster(), x), atol=ATOL)
+
+
+@on_cuda
 @with_cupy
 def test_cupy_computes_the_gradient_on_the_device():
     import cupy
@@ -124,8 +181,8 @@ def test_cupy_computes_the_gradient_on_the_device():
     x, _, y, q = rows()
     dtrain = xgb.DMatrix(cupy.asarray(x), cupy.asarray(y))
     margin = np.linspace(-3, 3, len(y), dtype=np.float32)
-    on_device = pi_xgb.KLObjective(q, 2.0, device="cuda")(margin, dtrain)
-    on_host = pi_xgb.KLObjective(q, 2.0)(margin, dtrain)
+    on_device = pi_xgb.KLObjective(q, 2.0, objective="binary:logistic", device="cuda")(margin, dtrain)
+    on_host = pi_xgb.KLObjective(q, 2.0, objective="binary:logistic")(margin, dtrain)
     for there, here in zip(on_device, on_host, strict=True):
         assert isinstance(there, cupy.ndarray)
         np.testing.assert_allclose(there.get(), here, atol=1e-6)
@@ -152,10 +209,23 @@ def test_cuda_asked_for_where_there_is_none(engine, method):
 
 
 class DeviceArray(np.ndarray):
-    """Stands in for an array of CuPy's: NumPy's arithmetic, and no other way back than ``get``."""
+    """Stands in for an array of CuPy's: NumPy's arithmetic among its own, and no other way back than ``get``."""
 
     def get(self):
         return np.array(self)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if "out" in options:
+            options["out"] = tuple(array.view(np.ndarray) for array in options["out"])
+        function = partial(super().__array_ufunc__, ufunc, method, **options)
+        return of_the_device(lambda *own: function(*(np.asarray(array)[()] for array in own)), *inputs)
+
+
+def of_the_device(function, *arrays):
+    """As CuPy calls a function: with its own arrays and with numbers, never with NumPy's arrays."""
+    if any(type(array) is np.ndarray for array in arrays):
+        raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+    return np.asarray(function(*arrays)).view(DeviceArray)
 
 
 def cupy_on(available):
@@ -165,7 +235,8 @@ def cupy_on(available):
     cupy.ndarray = DeviceArray
     cupy.asarray = lambda array: np.asarray(array).view(DeviceArray)
     cupy.get_array_module = lambda array: cupy if isinstance(array, DeviceArray) else np
-    cupy.where = lambda *arrays: np.where(*arrays).view(DeviceArray)
+    cupy.where = partial(of_the_device, np.where)
+    cupy.clip = partial(of_the_device, np.clip)
     for name in ("negative", "minimum", "maximum", "exp", "divide", "zeros_like", "ones_like", "arange"):
         setattr(cupy, name, getattr(np, name))
     return cupy
@@ -233,6 +304,29 @@ def test_with_cupy_rows_without_labels_stay_on_the_device_too(monkeypatch, objec
         np.testing.assert_array_equal(there.get(), here)
 
 
+@pytest.mark.parametrize("objective", ["binary:logistic", "reg:squarederror", "multi:softprob"])
+@pytest.mark.parametrize("teacher", ["a constraint", "jpib", "jpib with a constraint"])
+def test_adaptive_teachers_with_cupy_build_the_model_of_numpy(monkeypatch, teacher, objective):
+    x, z, y, _ = rows(300)
+    params = params_of("cpu", objective=objective) | ({"num_class": 2} if objective.startswith("multi") else {})
+    engines = ["callback"] if objective.startswith("multi") else ["callback", "native"]
+
+    def shown(engine):
+        extra = [] if teacher == "jpib" else [(DemographicParity((x[:, 0] > 0).astype(int)), 2.0)]
+        joint = [(pi_xgb.JointTeacher(xgb.DMatrix(z, y), params, extra_teachers=extra), 1.0)]
+        teachers = extra + (joint if teacher.startswith("jpib") else [])
+        return margins(pi_xgb.train(params, xgb.DMatrix(x, y), ROUNDS, teacher=teachers, engine=engine), x)
+
+    for engine in engines:
+        with monkeypatch.context() as patched:
+            expected = shown(engine)
+            cupy = cupy_on(available=True)
+            patched.setitem(sys.modules, "cupy", cupy)
+            for module in (distillation, joint):
+                patched.setattr(module, "module_for", lambda device, cupy=cupy: cupy)
+            np.testing.assert_allclose(shown(engine), expected, atol=1e-6)
+
+
 @on_cuda
 @pytest.mark.parametrize("method", ["kbpib", "jpib"])
 def test_rows_without_labels_on_cuda(method):
@@ -260,10 +354,15 @@ def test_the_tables_of_the_benchmark(monkeypatch):
     monkeypatch.setitem(gpu.PARAMS, "device", "cpu")
     monkeypatch.setitem(gpu.PARAMS, "nthread", 1)
     monkeypatch.setattr(gpu.os, "cpu_count", lambda: 1)
-    text = gpu.report(400, 2, 2, 1)
+    text = gpu.page(gpu.measured(400, 2, 2))
     # A line for each method and engine, and one for each training against the cores.
-    for start in ("| KbPIB | native |", "| JPIB | callback, no CuPy |", "| plain |", "| JPIB native |"):
-        assert f"\n{start}" in text
+    for line in (
+        "KbPIB | native |",
+        "JPIB | callback, no CuPy |",
+        "no teacher | 1 CPU threads |",
+        "JPIB | 1 CPU threads |",
+    ):
+        assert f"\n| {line}" in text
 
 
 def test_without_cupy_is_undone():

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, array_module
+from .._arrays import Array, array_module, moved_to
 from .losses import Loss
+from .task import Task
 
 KLWeight = Any
 """A number, or one number per row."""
@@ -48,6 +49,13 @@ class Blend:
         if not self.is_uniform:
             divisor = self._per_mean(array_module(divisor).where(divisor > 0, divisor, np.float32(1)))
         self._divisor = divisor
+
+    @classmethod
+    def of_task(cls, task: Task, kl_weights: Sequence[KLWeight], xp: Any) -> Blend:
+        """Return the blend of a task with teachers of these weights; ``xp`` is NumPy or CuPy."""
+        label, weight, labelled = (moved_to(xp, values) for values in (task.label, task.weight, task.labelled))
+        weights = [moved_to(xp, kl_weight) for kl_weight in kl_weights]
+        return cls(task.spec.loss, label, weights, weight=weight, labelled=labelled)
 
     @property
     def row_factor(self) -> Array:

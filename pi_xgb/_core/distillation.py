@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._arrays import Array, module_for, read_only, to_host
+from .._arrays import Array, module_for, moved_to, read_only, to_host
 from .._xgb.collective import global_sum, on_every_worker
 from .._xgb.params import regularisation_of, step_of
 from .blend import Blend
@@ -32,15 +32,9 @@ class DistillationLoss:
         self.loss = task.spec.loss
         self.is_adaptive = any(weighted.teacher.is_adaptive for weighted in teachers)
         self._xp = module_for(task.spec.device)
-        self.blend = Blend(
-            self.loss,
-            self._on_device(task.label),
-            [self._on_device(weighted.weight) for weighted in teachers],
-            weight=self._on_device(task.weight),
-            labelled=self._on_device(task.labelled),
-        )
+        self.blend = Blend.of_task(task, [weighted.weight for weighted in teachers], self._xp)
         self._moving = [weighted for weighted in teachers if moves_freely(weighted.teacher)]
-        self._moving_weights = [self._on_device(weighted.weight) for weighted in self._moving]
+        self._moving_weights = [moved_to(self._xp, weighted.weight) for weighted in self._moving]
         self._damped = DampedTarget(self.blend.total, self._moving_weights)
         self.averages: dict[int, Array] | None = {}
         """The mean of p - q of each teacher over the rounds of a training; None outside of a training."""
@@ -73,6 +67,10 @@ class DistillationLoss:
         self.averages = {}
         for weighted in self.teachers:
             weighted.teacher.start(Start(self.task, weighted.weight, student, matrix, base_score))
+
+    def mean(self, margin: Array) -> Array:
+        """Return the mean of each row on the device of the training."""
+        return self.loss.mean(self._xp.asarray(margin))
 
     def target(self, mean: Array) -> Array:
         """Return the blended target of each row, given its current ``mean``."""
@@ -110,7 +108,7 @@ class DistillationLoss:
 
     def gradient(self, margin: Array) -> tuple[Array, Array]:
         """Gradient and Hessian at these margins."""
-        mean = self.loss.mean(self._xp.asarray(margin))
+        mean = self.mean(margin)
         grad, hess = self.loss.gradient(mean, self.target(mean), self.blend.factor)
         if self._moving_weights:
             share = self.hessian_share()
@@ -138,7 +136,7 @@ class DistillationLoss:
         task = self.task
         fixed = [weighted for weighted in self.teachers if not weighted.teacher.is_adaptive]
         weights = [weighted.weight for weighted in fixed]
-        blend = Blend(task.spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
+        blend = Blend.of_task(task, weights, np)
         target = blend.target([pair.teacher.answer(task, task.like, pair.weight) for pair in fixed], task.like)
         weight = task.weight if on_every_worker(blend.is_uniform) else blend.row_factor
         if weight is None:
@@ -155,10 +153,6 @@ class DistillationLoss:
         if self.loss.applies_scale_pos_weight and task.spec.scale_pos_weight != 1:
             mean = self.loss.newton_step(mean)
         return self.loss.estimated_base_score(mean if target.ndim == 2 else mean[0])
-
-    def _on_device(self, values: Any) -> Any:
-        """Return arrays on the device; numbers and None as they are."""
-        return values if np.ndim(values) == 0 else self._xp.asarray(values)
 
 
 class DistillationObjective:

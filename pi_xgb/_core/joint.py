@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._arrays import Array, read_only
+from .._arrays import Array, module_for, read_only, to_host
 from .._rows.supervision import read_teacher_weight
 from .._xgb.booster import base_score_of
 from .._xgb.matrix import freeze, labels_of, slice_rows, thaw
@@ -89,6 +89,7 @@ class JointTeacher(Teacher):
             # A base_score given again would overwrite the loaded one.
             own_params = {key: value for key, value in self._spec.params.items() if key != "base_score"}
             self._booster = xgboost.Booster(own_params, [dprivileged], model_file=xgb_model)
+        self._device = "cpu"
         self._begun: tuple[Start, Blend] | None = None
         self._q: Array | None = None
         self._student_seen: Array | None = None
@@ -133,7 +134,8 @@ class JointTeacher(Teacher):
             self._check_is_behind(student, rounds, training.matrix)
         student_weight = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
         weights = [student_weight, *(extra.weight for extra in self._extra)]
-        blend = Blend(self._spec.loss, task.label, weights, weight=task.weight, labelled=task.labelled)
+        self._device = task.spec.device
+        blend = Blend.of_task(task, weights, module_for(self._device))
         for extra in self._extra:
             extra.teacher.check(task.n_rows)
             extra.teacher.start(training._replace(kl_weight=extra.weight, student=None, matrix=None))
@@ -202,15 +204,17 @@ class JointTeacher(Teacher):
 
     def _grow(self, booster: xgboost.Booster, mean: Array, training: Start, blend: Blend) -> None:
         own = self._mean(booster) if self._q is None else self._q  # None in a continued training
-        shown = read_only(own)
-        answers = [mean, *(extra.teacher.answer(training.task, shown, extra.weight) for extra in self._extra)]
-        grad, hess = self._spec.loss.gradient(own, blend.target(answers, mean), blend.factor)
-        del own, shown, answers
+        shown = read_only(to_host(own))
+        extra_answers = [extra.teacher.answer(training.task, shown, extra.weight) for extra in self._extra]
+        answers = [module_for(self._device).asarray(answer) for answer in (mean, *extra_answers)]
+        grad, hess = self._spec.loss.gradient(own, blend.target(answers, own), blend.factor)
+        del own, shown, extra_answers, answers
         self._q = None  # out of date, and the next line is where memory is highest
         booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
 
     def _mean(self, booster: xgboost.Booster) -> Array:
-        return self._spec.loss.mean(booster.predict(self._dprivileged, output_margin=True))
+        margin = booster.predict(self._dprivileged, output_margin=True)
+        return self._spec.loss.mean(module_for(self._device).asarray(margin))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}

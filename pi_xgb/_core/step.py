@@ -84,12 +84,13 @@ class DampedTarget:
     def update(self, mean: Any, q: Any, eta: float, averaged: Any) -> tuple[Any, Any]:
         """Return the damped q, and the mean of p - q, which was ``averaged`` before this round."""
         xp = array_module(mean)
-        counted = _counted(self._total, self._total - self._following, eta)
+        total, following = xp.asarray(self._total), xp.asarray(self._following)
+        counted = _counted(total, total - following, eta)
         at_once = counted * (_AT_ONCE / max(eta, _ROUNDING))
-        beyond = self._following > at_once
-        later = xp.where(beyond, self._following - at_once, 0.0)
+        beyond = following > at_once
+        later = xp.where(beyond, following - at_once, 0.0)
         pace = 1 / (1 + eta * later / (_LATER * xp.where(beyond, counted, 1.0)))
-        part = later / xp.where(beyond, self._following, 1.0)
+        part = later / xp.where(beyond, following, 1.0)
         if mean.ndim == 2 and np.ndim(part) == 1:
             pace, part = pace[:, None], part[:, None]
         difference = mean - q

@@ -11,7 +11,7 @@ pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
 
-from benchmarks import FOLDER, attributes, fair_importance, overhead
+from benchmarks import FOLDER, attributes, fair_importance, gpu, overhead
 from benchmarks.curves import __main__ as curves
 from benchmarks.curves import page as curves_page
 from benchmarks.error_rates import __main__ as error_rates
@@ -55,6 +55,7 @@ PAGES = {
         error_rates.RESULTS, error_rates.file_of("digits", error_rates.RESULTS), out
     ),
     "OVERHEAD": lambda out: out.write_text(overhead.show(pd.read_csv(overhead.RESULTS)), encoding="utf-8"),
+    "GPU": lambda out: out.write_text(gpu.page(pd.read_csv(gpu.RESULTS)), encoding="utf-8"),
     "LABELS": lambda out: labels_page.write_page(labels.RESULTS, out),
     "ATTRIBUTES": lambda out: attributes.write(attributes.RESULTS, out),
     "MUTANTS": lambda out: mutants.write(mutants.TABLE, mutants.JUDGED, out),
@@ -93,7 +94,7 @@ def test_every_table_comes_from_committed_files(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(
-    "name", ["SELECTION", "MUTANTS", "FINDINGS", "ERROR_RATES", "ATTRIBUTES", "LABELS", "FAIR_IMPORTANCE"]
+    "name", ["SELECTION", "MUTANTS", "FINDINGS", "ERROR_RATES", "ATTRIBUTES", "GPU", "LABELS", "FAIR_IMPORTANCE"]
 )
 def test_every_word_comes_from_the_program(name, tmp_path):
     out = tmp_path / f"{name}.md"

@@ -97,7 +97,7 @@ class _UpdateLabels(TrainingCallback):
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        mean = self._distillation.loss.mean(model.predict(self._dtrain, output_margin=True))
+        mean = self._distillation.mean(model.predict(self._dtrain, output_margin=True))
         self._dtrain.set_label(self._distillation.target(mean))
         return False
 
