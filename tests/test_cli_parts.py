@@ -29,6 +29,7 @@ from pi_xgb._cli.options import (
     parameter,
     probability,
     several,
+    unknown_arguments,
     weight,
     weight_or_auto,
 )
@@ -82,6 +83,11 @@ def test_a_comparison_has_two_repeats_and_tune_goes_by_the_rows():
     shown = {name: " ".join(command.format_help().split()) for name, command in _parser()[1].items()}
     assert "with other folds (default: 2)" in shown["compare"]
     assert "with other folds (default: more with few rows)" in shown["tune"]
+
+
+def test_one_option_is_suggested_where_two_are_near():
+    known = argparse.Namespace(teacher_sees=None, teacher_sees_x=None)
+    assert unknown_arguments(["--teacher-see"], known).count("did you mean") == 1
 
 
 def test_help_is_printed_as_it_was_written(capsys):

@@ -187,6 +187,16 @@ def test_missing_texts_are_for_csv_files(files, capsys):
     refused(capsys, "--missing is for CSV files", "train", "rows.parquet", *TRAIN[2:], "--missing", "-")
 
 
+def test_missing_values_of_a_nullable_column_of_parquet_are_missing(files):
+    pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
+    files[0].astype({"x0": "Float64"}).to_parquet("rows.parquet")
+    assert pd.read_parquet("rows.parquet")["x0"].hasnans
+    for file, out in (("rows.parquet", "m.ubj"), ("train.csv", "n.ubj")):
+        works("train", file, *TRAIN[2:-1], out)
+    models = [xgb.Booster(model_file=file) for file in ("m.ubj", "n.ubj")]
+    assert models[0].get_dump() == models[1].get_dump()
+
+
 VALUES = {
     "numbers": st.one_of(st.integers(-(2**40), 2**40), st.floats(allow_nan=False, allow_infinity=False, width=32)).map(
         str

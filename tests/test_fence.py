@@ -100,31 +100,31 @@ def test_params_for_a_gradient_that_is_a_multiple():
     given = {"lambda": 2, "alpha": 0.4, "min_split_loss": 1, "eta": 0.1, "max_delta_step": 0.7, "max_depth": 3}
     same = params.native_params(given, 4.0, {}, scales_positives=False)
     assert same == {
-        **{"reg_lambda": 0.5, "reg_alpha": 0.1, "gamma": 0.25, "min_child_weight": 0.25},
+        **{"lambda": 0.5, "alpha": 0.1, "gamma": 0.25, "min_child_weight": 0.25},
         **{"eta": 0.1, "max_delta_step": 0.7, "max_depth": 3},
     }
     less = params.native_params({**given, "scale_pos_weight": 5}, 4.0, {}, 0.5, scales_positives=True)
     assert less == {
-        **{"reg_lambda": 1, "reg_alpha": 0.1, "gamma": 0.125, "min_child_weight": 0.5},
+        **{"lambda": 1, "alpha": 0.1, "gamma": 0.125, "min_child_weight": 0.5},
         **{"eta": 0.2, "max_delta_step": 0.35, "max_depth": 3, "scale_pos_weight": 1},
     }
     assert given["lambda"] == 2
-    # What a continued booster brings along holds where params are silent, and the last of two names.
+    # What a continued booster brings along holds where params are silent, and of two names the last in the alphabet.
     silent = params.native_params(
         {"alpha": 1, "reg_alpha": 2}, 2.0, {"gamma": "3", "reg_alpha": "9"}, scales_positives=False
     )
-    assert silent == {"reg_lambda": 0.5, "reg_alpha": 0.5, "gamma": 1.5, "min_child_weight": 0.5}
+    assert silent == {"lambda": 0.5, "alpha": 1.0, "gamma": 1.5, "min_child_weight": 0.5}
     assert params.step_of({}, {}) == 0.3
     assert params.step_of({"eta": "0.5"}, {}) == 0.5
     assert params.step_of({"eta": "0.5"}, {"learning_rate": 0.7}) == 0.7
     defaults = params.native_params({}, 2.0, {}, 0.25, scales_positives=False)
     assert defaults == {
-        **{"reg_lambda": 2, "reg_alpha": 0, "gamma": 0, "min_child_weight": 2, "eta": 1.2, "max_delta_step": 0},
+        **{"lambda": 2, "alpha": 0, "gamma": 0, "min_child_weight": 2, "eta": 1.2, "max_delta_step": 0},
     }
     # Afterwards the booster has what was asked for.
     found = {}
     params.give_back_params(types.SimpleNamespace(set_param=found.update), given, {}, scales_positives=False)
-    assert found == {"reg_lambda": 2, "reg_alpha": 0.4, "gamma": 1, "min_child_weight": 1}
+    assert found == {"lambda": 2, "alpha": 0.4, "gamma": 1, "min_child_weight": 1}
     found.clear()
     keeps = types.SimpleNamespace(set_param=found.update)
     params.give_back_params(keeps, {"scale_pos_weight": 5, **given}, {}, 0.5, scales_positives=True)

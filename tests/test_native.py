@@ -234,3 +234,20 @@ def test_cuts_are_drawn_by_the_users_weights_in_both_engines(tree_method, how, w
     ]
     np.testing.assert_allclose(margins(models[1], x), margins(models[0], x), atol=1e-4)
     assert len(set(margins(models[0], x))) > 10
+
+
+@pytest.mark.parametrize(
+    "pair", [("lambda", "reg_lambda"), ("alpha", "reg_alpha"), ("gamma", "min_split_loss"), ("eta", "learning_rate")]
+)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_of_two_names_of_a_parameter_both_engines_take_the_one_of_xgboost(pair, reverse):
+    rng = np.random.default_rng(0)
+    x, q = rng.normal(size=(300, 4)), rng.random(300)
+    dtrain = xgb.DMatrix(x, rng.random(300) < q)
+    given = dict(zip(pair[::-1] if reverse else pair, (0.7, 0.2), strict=True))
+    params = {"objective": "binary:logistic", "nthread": 1, "max_depth": 3, "base_score": 0.5, **given}
+    soft = xgb.DMatrix(x, (dtrain.get_label() + q) / 2, weight=np.full(300, 2.0))
+    expected = xgb.train(params, soft, 5).predict(dtrain)
+    for engine in ("callback", "native"):
+        found = pi_xgb.train(params, dtrain, 5, teacher=q, kl_weight=1.0, engine=engine).predict(dtrain)
+        np.testing.assert_allclose(found, expected, atol=1e-5)

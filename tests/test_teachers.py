@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from helpers_joint import N_CLASSES, OBJECTIVES, assert_same_model, mean_of, problem
+from sklearn.dummy import DummyRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -585,3 +587,73 @@ def test_groups_without_folds_would_be_read_by_nobody():
     groups = np.arange(case.dprivileged().num_row()) // 2
     with pytest.raises(ValueError, match="crossfit_groups require crossfit"):
         pi_xgb.fit_teacher(case.params(), case.dprivileged(), 2, crossfit_groups=groups)
+
+
+def test_a_teacher_of_one_class_alone_is_refused():
+    case = problem("binary:logistic")
+    labelled = case.dprivileged().get_label() == 1
+    with pytest.raises(ValueError, match="all labelled rows are of the class 1"):
+        pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, labelled=labelled)
+
+
+def test_a_wrong_answer_is_found_before_another_teacher_trains(monkeypatch):
+    class Wrong(pi_xgb.Teacher):
+        is_adaptive = False
+
+        def q(self, mean, label, weight):
+            return np.full(mean.shape, 2.0)
+
+    def no_training(*arguments, **more):
+        raise AssertionError("a model was trained")
+
+    case = problem("binary:logistic")
+    monkeypatch.setattr(xgb, "train", no_training)
+    teachers = [("boosted", 1.0), (Wrong(), 1.0)]
+    with pytest.raises(ValueError, match="Wrong"):
+        pi_xgb.train(case.params(), case.dtrain(), 3, privileged=case.dprivileged(), teacher=teachers)
+
+
+def test_other_upper_bounds_are_other_rows():
+    case = problem("binary:logistic")
+    time = np.exp(case.dprivileged().get_label())
+    params = {"objective": "survival:aft", "nthread": 1}
+
+    def bounded(table, upper):
+        return xgb.DMatrix(table, label_lower_bound=time, label_upper_bound=upper)
+
+    x, z = (matrix.get_data() for matrix in (case.dtrain(), case.dprivileged()))
+    pi_xgb.train(params, bounded(x, time + 1), 2, privileged=bounded(z, time + 1))
+    with pytest.raises(ValueError, match="disagree in 1 rows, first in row 3"):
+        pi_xgb.train(params, bounded(x, time + 1), 2, privileged=bounded(z, time + 1 + (np.arange(len(time)) == 3)))
+
+
+def test_labelled_rows_of_weight_0_are_of_no_class():
+    case = problem("binary:logistic")
+    label = case.dtrain().get_label()
+    dtrain = xgb.DMatrix(case.dtrain().get_data(), label, weight=label)
+    with pytest.raises(ValueError, match="all labelled rows are of the class 1, rows of weight 0 aside"):
+        pi_xgb.train(case.params(), dtrain, 2, privileged=case.dprivileged(), labelled=np.arange(len(label)) < 40)
+
+
+@pytest.mark.parametrize("objective", ["count:poisson", "reg:tweedie"])
+@pytest.mark.parametrize("kind", ["forest", "linear", "mixed"])
+def test_the_loss_of_a_rate_of_0_is_finite(objective, kind):
+    z = np.random.default_rng(0).normal(size=(300, 2))
+    count = (np.arange(300) == 1).astype(float)
+    matrix = xgb.DMatrix(z, count)
+    params = {"objective": objective, "nthread": 1}
+    teacher = pi_xgb.fit_teacher(params, matrix, 3, teacher=kind, labelled=np.arange(300) < 10, crossfit=5)
+    assert all(np.isfinite([teacher.loss, *(member.loss for member in teacher.members)]))
+
+
+@pytest.mark.parametrize(("objective", "others"), [("survival:aft", ""), ("reg:gamma", "teacher='mixed', or ")])
+def test_the_advice_to_a_wrong_estimator_can_be_followed(objective, others):
+    case = problem("binary:logistic")
+    time = np.exp(case.dprivileged().get_label())
+    z = case.dprivileged().get_data().toarray()
+
+    below = DummyRegressor(strategy="constant", constant=-1.0)
+    bounds = {"label_lower_bound": time, "label_upper_bound": time} if objective == "survival:aft" else {"label": time}
+    example = " (PoissonRegressor for counts)" if others else ""
+    with pytest.raises(ValueError, match=re.escape(f"use {others}an estimator for such labels{example}")):
+        pi_xgb.fit_teacher({"objective": objective, "nthread": 1}, xgb.DMatrix(z, **bounds), 3, teacher=below)

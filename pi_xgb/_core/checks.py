@@ -202,9 +202,11 @@ def check_same_labels(label: Array, privileged_label: Array, labelled: Array | N
 
 
 def _labels_or_bounds(matrix: xgboost.DMatrix) -> Array:
-    """Return the labels, or their lower bounds where a matrix has only bounds."""
+    """Return the labels, or lower and upper bounds as two columns where a matrix has only bounds."""
     label = labels_of(matrix)
-    return label if label.size else matrix.get_float_info("label_lower_bound")
+    if label.size:
+        return label
+    return np.stack([matrix.get_float_info(f"label_{side}_bound") for side in ("lower", "upper")], axis=1)
 
 
 def _check_same_queries(query: Array | None, privileged_query: Array | None) -> None:
@@ -238,14 +240,14 @@ def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, *, al
     """Raise for columns in both matrices, mostly an accident, unless the user allows them."""
     if privileged is dtrain and not allow_overlap:
         raise ValueError(
-            "privileged is dtrain itself: pass the matrix of privileged features, or allow_overlap=True if the teacher "
-            "is meant to see the classifier features"
+            "privileged is dtrain itself: pass the matrix of privileged features. (train and cv take "
+            "allow_overlap=True for a teacher that sees the classifier features.)"
         )
     shared = sorted(set(dtrain.feature_names or ()) & set(privileged.feature_names or ()))
     if shared and not allow_overlap:
         raise ValueError(
-            f"columns {shared} are in dtrain and in privileged: drop them from one of the two, or pass "
-            "allow_overlap=True if the teacher is meant to see classifier features as well"
+            f"columns {shared} are in dtrain and in privileged: drop them from one of the two. (train and cv take "
+            "allow_overlap=True for a teacher that sees the classifier features.)"
         )
 
 

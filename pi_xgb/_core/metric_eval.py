@@ -34,15 +34,17 @@ def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float
     target = loss.one_hot(label, q)
     row_losses = loss.value(margins_of(q, loss), target)
     if loss.has_exposure:
-        row_losses = 2 * (row_losses - loss.value(margins_of(np.maximum(target, _TINY), loss), target))
+        row_losses = 2 * (row_losses - loss.value(margins_of(target, loss), target))
     mean = float(np.average(row_losses.mean(axis=1) if row_losses.ndim == 2 else row_losses, weights=weights))
     return mean if loss.probabilities or loss.has_exposure else (2 * mean) ** 0.5
 
 
 def margins_of(mean: Array, loss: Loss) -> Array:
-    """The margins of these means; probabilities of 0 and 1 are moved inside a little."""
+    """The margins of these means; probabilities of 0 and 1 and rates of 0 are moved inside a little."""
     if loss.probabilities:
         mean = np.clip(mean, _CLOSE, 1 - _CLOSE)
+    elif loss.has_exposure:
+        mean = np.maximum(mean, _TINY)
     return np.asarray(loss.margin_of(mean), np.float32)
 
 

@@ -67,16 +67,21 @@ class Task:
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     def check_labelled_rows(self) -> None:
-        """Raise if no row has a label, or all labels are of one class; call it on every worker."""
+        """Raise if no row has a label, or all labels that count are of one class; call it on every worker."""
         if not on_any_worker(self.labelled is not None):
             return
-        known = self.label if self.labelled is None else self.label[self.labelled]
+        counts = np.ones(len(self.label), bool) if self.labelled is None else self.labelled
+        if self.spec.loss.probabilities and self.weight is not None and (self.weight[counts] > 0).any():
+            counts = counts & (self.weight > 0)
+        known = self.label[counts]
         bounds = [known.max(), -known.min()] if known.size else [-np.inf] * 2
         high, below = global_max(np.array(bounds))
         if high == -np.inf:
             raise no_labelled_row("labelled")
         if high == -below and self.spec.loss.probabilities:
-            raise ValueError(f"all labelled rows are of the class {high:g}: label rows of another class")
+            raise ValueError(
+                f"all labelled rows are of the class {high:g}, rows of weight 0 aside: label rows of another class"
+            )
         classes = np.arange(self.spec.n_classes)
         absent = classes[global_max(np.isin(classes, known).astype(float)) == 0] if classes.size else classes
         if absent.size:

@@ -255,7 +255,7 @@ class ModelTeacher(FixedTeacher):
 
     Examples
     --------
-    >>> import pi_xgb
+    >>> import numpy as np, pi_xgb
     >>> expert = pi_xgb.ModelTeacher(lambda z: 1 / (1 + 2.0 ** -z[:, 0]), np.array([[-1.0], [0.0], [1.0]]))
     >>> expert.values.round(3).tolist()
     [0.3330000042915344, 0.5, 0.6669999957084656]

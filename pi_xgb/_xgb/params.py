@@ -78,10 +78,10 @@ class _Scaled(NamedTuple):
     shares: int
 
 
-# Each key holds all names of a parameter: XGBoost would use the last name given, so only the first may remain.
+# Each key holds all names of a parameter. Of two that are given XGBoost uses the last in the alphabet, in any order.
 _COMPARED_WITH_SUMS = {
-    ("reg_lambda", "lambda"): _Scaled(1.0, 1, 1),
-    ("reg_alpha", "alpha"): _Scaled(0.0, 1, 0),
+    ("lambda", "reg_lambda"): _Scaled(1.0, 1, 1),
+    ("alpha", "reg_alpha"): _Scaled(0.0, 1, 0),
     ("gamma", "min_split_loss"): _Scaled(0.0, 1, -1),
     ("min_child_weight",): _Scaled(1.0, 1, 1),
 }
@@ -140,7 +140,7 @@ def step_of(*sources: Mapping[str, Any]) -> float:
 
 def regularisation_of(*sources: Mapping[str, Any]) -> float:
     """Return the larger of lambda and min_child_weight, which both shrink leaves of few rows."""
-    both = ("reg_lambda", "lambda"), ("min_child_weight",)
+    both = ("lambda", "reg_lambda"), ("min_child_weight",)
     return max(_in_force(names, _COMPARED_WITH_SUMS[names].default, *sources) for names in both)
 
 

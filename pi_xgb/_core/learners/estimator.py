@@ -62,9 +62,11 @@ class EstimatorModel:
             return q.astype(np.float32)
         low, high = float(q.min()), float(q.max())
         if not self.loss.range.holds(low, high, slack=1e-6):
+            mixed = "teacher='mixed', or " if self.loss.has_gradient else ""
+            example = " (PoissonRegressor for counts)" if self.loss.has_exposure else ""
             raise ValueError(
                 f"the {method} of the teacher {name} must {self.loss.range.must}, got values from {low:g} to {high:g}: "
-                "use teacher='mixed', or an estimator for such labels (PoissonRegressor for counts)"
+                f"use {mixed}an estimator for such labels{example}"
             )
         exposure = _exposure(self.loss, features)
         q = q if exposure is None else q * exposure
