@@ -211,6 +211,7 @@ def test_the_cost_is_what_it_has_to_be(standard_errors, monkeypatch):
     # In each of two inner folds plain XGBoost once for all but the ceiling, and three times a student and its teacher's
     # two boosters; then both plain models, every taught model with its teacher, and the teacher that might have been.
     # A forest is one more.
+    assert (found.rounds[found.model == "best rival"] == 0).all()
     forests = 2 * 2 + (found.chosen[found.model == "best rival"] == "forest").sum()
     is_taught = found.chosen[found.model.isin(["student", "self-distillation", "shuffled"])] != "plain"
     plain_students = (found.chosen[found.model == "student"] == "plain").sum()
@@ -394,7 +395,9 @@ def test_an_undecided_verdict_names_the_rows_that_would_decide(lead, alone):
     result = evidence(student=alone + lead, alone=alone)
     doubts = [other for other in MUST_BEAT if not result.is_shown(other)]
     words = result._needed(doubts)
-    needed = float(words.partition("about ")[2].split()[0].replace(",", ""))
+    named = words.partition("about ")[2].split()[0].replace(",", "")
+    assert len(named.rstrip("0")) <= 2  # no more digits than a measured spread is worth
+    needed = float(named)
     # The standard error falls with the root of the rows: at that number all is shown, at 10 % less it is not.
     for rows, is_shown in ((needed, True), (0.9 * needed, False)):
         factor = np.sqrt(200 / rows)

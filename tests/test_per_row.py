@@ -265,3 +265,10 @@ def test_numbers_have_the_wanted_dtype_or_their_own():
 def test_a_missing_group_needs_a_value_of_its_own():
     with pytest.raises(ValueError, match=r"groups.*1 missing.*give a row without a group a separate value"):
         checked_groups(["a", None, "b"], 3)
+
+
+def test_the_remedy_for_wrong_values_is_none_for_a_wrong_number_of_them():
+    with pytest.raises(ValueError, match=r"each of the 3 rows of dtrain, got 2: build both from the same table$"):
+        per_row("weight", [1.0, 2.0], n_rows=3, table="dtrain", hint="the remedy")
+    with pytest.raises(ValueError, match=r"each of the 3 rows, got 2: the remedy$"):
+        per_row("labelled", [True, False], kind="truth values", n_rows=3, hint="the remedy")

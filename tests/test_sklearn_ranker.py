@@ -261,3 +261,13 @@ def test_queries_are_told_in_every_way_that_xgboost_reads(keywords):
     assert model.get_booster().get_dump() == expected.get_booster().get_dump()
     seen = xgb.XGBRanker(**SMALL).fit(x, y, **keywords).get_booster()
     assert PrivilegedXGBRanker(**SMALL, kl_weight=0).fit(x, y, **keywords).get_booster().get_dump() == seen.get_dump()
+
+
+@pytest.mark.parametrize(
+    ("objective", "match"),
+    [("rank:ndcg", "requires queries, .*: use PrivilegedXGBRanker"), ("survival:aft", "requires two bounds per row")],
+)
+def test_an_objective_of_other_labels_is_refused_by_the_estimators_of_y(objective, match):
+    x, z, y = rows()
+    with pytest.raises(ValueError, match=match):
+        pi_xgb.PrivilegedXGBRegressor(objective=objective).fit(x, y, privileged=z)
