@@ -19,20 +19,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xgboost
 
+from benchmarks import FOLDER
 from benchmarks.command_line import command
 from benchmarks.measuring import alternating, seconds, versions
 from benchmarks.scale.rows import MadeRows
 from benchmarks.text import paragraphs, table
 from benchmarks.trainings import Trainings
 
-FOLDER = Path(__file__).parent
 RESULTS, PAGE = FOLDER / "results" / "gpu.csv", FOLDER / "GPU.md"
 PARAMS = {"objective": "binary:logistic", "max_depth": 6, "eta": 0.1, "tree_method": "hist", "device": "cuda"}
 COLUMNS, TEACHER_ROUNDS, CPU_ROUNDS = 30, 5, 5
@@ -122,7 +121,7 @@ def pairs_of(trainings: Trainings) -> Iterator[tuple[str, str, Callable[[], obje
 
 
 def ratios(trainings: Trainings, repeats: int) -> list[dict[str, Any]]:
-    """Each training against its own on the same device, then plain training against all cores of the machine."""
+    """Each training against its own on the same device, then the same trainings on all cores of the machine."""
     rows = []
     for method, engine, ours, name, plain in pairs_of(trainings):
         base, found = alternating(ours, plain, repeats)
@@ -150,7 +149,7 @@ def measured(n_rows: int, rounds: int, repeats: int) -> pd.DataFrame:
 
 def name_of_device() -> str:
     if not has_cupy():
-        return "CUDA device"
+        return "unnamed CUDA device"
     import cupy
 
     return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
@@ -166,7 +165,7 @@ def page(results: pd.DataFrame) -> str:
 
         "`obj=`, CuPy" is XGBoost's own logistic loss, computed by CuPy without any teacher. No callback can cost less:
         XGBoost hands the margins of every round to Python in host memory. JPIB needs those of two boosters. The lines
-        with CPU threads say how many times longer a round takes without the GPU.
+        with CPU threads, over {CPU_ROUNDS} rounds, say how many times longer a round takes without the GPU.
     """
     lines = []
     for row in results.to_dict("records"):

@@ -77,6 +77,7 @@ def misused(capsys, match, *arguments):
     assert stopped.value.code == 2
     err = capsys.readouterr().err
     assert has_parts(err, match), err
+    return err
 
 
 def in_categories(frame):

@@ -330,6 +330,12 @@ def test_no_output_is_an_input(trained, capsys, case, how):
     assert {file: Path(file).read_bytes() for file in os.listdir()} == before
 
 
+def test_a_new_file_is_not_both_output_and_file_to_resume(trained, capsys):
+    command = ["tune", *TRAIN[1:], "--resume", "new.json", "--out"]
+    refused(capsys, "must not be an input.*the file of --resume", *command, f"../{Path.cwd().name}/new.json")
+    assert not Path("new.json").exists()
+
+
 def test_no_output_is_the_file_behind_standard_input(trained, tmp_path):
     command = [sys.executable, "-m", "pi_xgb", "predict", "-", "--model", "model.ubj", "--out", "test.csv", "--force"]
     before = Path("test.csv").read_bytes()

@@ -187,6 +187,52 @@ def test_missing_texts_are_for_csv_files(files, capsys):
     refused(capsys, "--missing is for CSV files", "train", "rows.parquet", *TRAIN[2:], "--missing", "-")
 
 
+@pytest.mark.parametrize("options", [["--categories", "note"], []])
+def test_a_column_without_any_value_is_a_missing_number(files, options):
+    frame = files[0].assign(note=pd.array([None] * len(files[0]), dtype="string"))
+    features = learned_features(frame[["x0", "note"]], "f", dates="refuse", categories=options[1:])
+    assert features["note"].dtype == np.float64
+    assert features["note"].isna().all()
+    frame.iloc[10:].to_csv("few.csv", index=False)
+    works("train", "few.csv", *TRAIN[2:], *options)
+
+
+def test_names_of_parquet_columns_may_be_numbers(files):
+    pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
+    frame = files[0][["x0", "x1", "y"]]
+    frame.set_axis([0, 1, 2], axis=1).to_parquet("numbers.parquet")
+    frame.set_axis(["0", "1", "2"], axis=1).to_csv("numbers.csv", index=False)
+    for ending in ("parquet", "csv"):
+        works("train", f"numbers.{ending}", "--label", "2", *QUICK, "--out", f"{ending}.ubj")
+    first, second = (xgb.Booster(model_file=f"{ending}.ubj").get_dump() for ending in ("parquet", "csv"))
+    assert first == second
+
+
+def test_categories_of_booleans_are_those_of_their_texts(files):
+    pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
+    frame = files[0][["x0", "flag", "y"]]
+    frame.to_parquet("flags.parquet")
+    frame.to_csv("flags.csv", index=False)
+    for ending in ("parquet", "csv"):
+        works("train", f"flags.{ending}", "--label", "y", "--categories", "flag", *QUICK, "--out", f"{ending}.ubj")
+        works("predict", "flags.parquet", "--model", f"{ending}.ubj", "--out", f"of_{ending}.csv")
+    pd.testing.assert_frame_equal(pd.read_csv("of_parquet.csv"), pd.read_csv("of_csv.csv"))
+
+
+@pytest.mark.parametrize("has_gaps", [(False, True), (True, False)])
+def test_a_code_with_a_gap_in_its_column_is_the_same_category(files, capsys, has_gaps):
+    codes = pd.Series(np.arange(200) % 3 + 1)
+    frame = pd.DataFrame({"code": codes, "y": (codes == 2).astype(int)})
+    learned, later = (frame.assign(code=codes.where(codes.index > 0)) if gaps else frame for gaps in has_gaps)
+    learned.to_csv("learned.csv", index=False)
+    later.to_csv("later.csv", index=False)
+    works("train", "learned.csv", "--label", "y", "--categories", "code", *QUICK, "--out", "codes.ubj")
+    works("predict", "later.csv", "--model", "codes.ubj", "--out", "p.csv")
+    assert "did not have" not in capsys.readouterr().err
+    found = pd.read_csv("p.csv")["probability_1"][1:]
+    assert found[frame["y"][1:] == 1].min() > found[frame["y"][1:] == 0].max()
+
+
 def test_missing_values_of_a_nullable_column_of_parquet_are_missing(files):
     pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
     files[0].astype({"x0": "Float64"}).to_parquet("rows.parquet")
@@ -309,7 +355,7 @@ def test_an_option_that_does_not_exist_names_the_nearest_and_the_usage_of_the_co
     given = ["train.csv", "--privileged", "z0", "--out", "m.ubj"][: 5 if command == "train" else 3]
     usage = f"usage: pi-xgb {command} .*error: unrecognized arguments: "
     misused(capsys, f"{usage}{nearest[0]} 3; did you mean {nearest[1]}?", command, *given, nearest[0], "3")
-    misused(capsys, f"{usage}--zzzz\n", command, *given, "--zzzz")
+    assert "did you mean" not in misused(capsys, f"{usage}--zzzz\n", command, *given, "--zzzz")
 
 
 def test_a_stray_text_among_truth_values_is_an_error_as_among_numbers(files, capsys):

@@ -633,6 +633,9 @@ def test_labelled_rows_of_weight_0_are_of_no_class():
     dtrain = xgb.DMatrix(case.dtrain().get_data(), label, weight=label)
     with pytest.raises(ValueError, match="all labelled rows are of the class 1, rows of weight 0 aside"):
         pi_xgb.train(case.params(), dtrain, 2, privileged=case.dprivileged(), labelled=np.arange(len(label)) < 40)
+    dtrain.set_weight(np.arange(len(label)) >= 40)
+    with pytest.raises(ValueError, match="the weights of privileged are all 0"):
+        pi_xgb.train(case.params(), dtrain, 2, privileged=case.dprivileged(), labelled=np.arange(len(label)) < 40)
 
 
 @pytest.mark.parametrize("objective", ["count:poisson", "reg:tweedie"])

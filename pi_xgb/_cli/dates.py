@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import shlex
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -25,12 +26,11 @@ _EITHER = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{4}" + _TIME)
 
 def refused_dates(column: pd.Series[Any], file: str) -> ValueError:
     """Return the error for a column of dates, where each date would be a category."""
-    date = next(text for text in column.dropna() if are_dates([text]))
+    date, name = next(text for text in column.dropna() if are_dates([text])), shlex.quote(str(column.name))
     return ValueError(
         f"the column {column.name!r} of {file} has dates, such as {date}, and each would be a category: split them "
         "into year, month, day, weekday and hour with --dates parts, or write a number instead (days since an event), "
-        f"or leave the column out with --drop {column.name}, or keep dates as categories with --categories "
-        f"{column.name}"
+        f"or leave the column out with --drop {name}, or keep dates as categories with --categories {name}"
     )
 
 

@@ -33,8 +33,14 @@ def learned_features(frame: pd.DataFrame, file: str, *, dates: str, categories: 
     for label, column in frame.items():
         name, texts = str(label), column
         columns[name] = column
+        if column.isna().all() and not isinstance(column.dtype, pd.CategoricalDtype):
+            columns[name] = pd.Series(np.nan, column.index)
+            continue
         if pd.api.types.is_numeric_dtype(column.dtype):  # booleans too
-            columns[name] = column.astype("category") if name in categories else column
+            is_truth = pd.api.types.is_bool_dtype(column.dtype)
+            if name in categories:
+                column = (column.map(str, na_action="ignore") if is_truth else column).astype("category")
+            columns[name] = column
             continue
         if pd.api.types.infer_dtype(column) in ("date", "datetime", "datetime64"):
             texts = spelled(column)
@@ -151,10 +157,15 @@ def _as_numbers(column: pd.Series[Any], file: str) -> Any:
 def _as_categories(column: pd.Series[Any], categories: pd.Index[Any], in_pieces: bool, file: str, log: Log) -> Any:
     codes, distinct = pd.factorize(column)
     names = pd.Series(distinct.astype(object), dtype=object)
-    # Text of a CSV file is matched as a number: 7.0 is the category 7.
+    # A column of whole numbers with gaps is one of floats: 7.0 is the category 7, as a number and as text.
     is_number = pd.api.types.is_numeric_dtype(categories.dtype)
     spellings = pd.to_numeric(names, errors="coerce") if is_number else names.map(str)
-    places = np.append(categories.get_indexer(pd.Index(spellings)), -1)  # the last for missing values, of code -1
+    places = categories.get_indexer(pd.Index(spellings))
+    if not is_number:
+        whole = pd.Index([str(name).removesuffix(".0") for name in categories])
+        others = whole.get_indexer(pd.Index(spellings.str.removesuffix(".0"))) if whole.is_unique else places
+        places = np.where(places < 0, others, places)
+    places = np.append(places, -1)  # the last for missing values, of code -1
     known = places[codes]
     unseen = (known < 0) & (codes >= 0)
     if unseen.any():

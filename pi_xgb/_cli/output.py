@@ -29,7 +29,11 @@ def new_output(arguments: argparse.Namespace, option: str = "--out", endings: tu
     for dest, place in _INPUTS.items():
         given = getattr(arguments, dest, None)
         source: Any = 0 if given == "-" else given  # standard input may be a file, too
-        if given and os.path.isfile(name) and os.path.exists(source) and os.path.samefile(name, source):
+        is_there = given and os.path.isfile(name) and os.path.exists(source)
+        # A file of --resume that is new will be written.
+        if given and (
+            os.path.samefile(name, source) if is_there else os.path.realpath(name) == os.path.realpath(given)
+        ):
             raise ValueError(f"{option} must not be an input, got {name!r}, the file of {place}: name another file")
     return new_file(name, option, overwrite=arguments.force, anyway=_ANYWAY, endings=endings)
 

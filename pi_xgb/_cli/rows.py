@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -366,7 +367,7 @@ def _note_identifiers(frame: pd.DataFrame | None, file: str, log: Log) -> None:
         elif getattr(dtype, "kind", "O") in "iu" and len(frame) >= _FEW_ROWS and _is_count(frame[name]):
             reason = f"each number from {frame[name].min()} to {frame[name].max()} once; if they number the rows"
         if reason:
-            log(f"note: the column {name!r} of {file} has {reason}, leave it out: --drop {name}")
+            log(f"note: the column {name!r} of {file} has {reason}, leave it out: --drop {shlex.quote(str(name))}")
 
 
 def _is_count(column: pd.Series[Any]) -> bool:

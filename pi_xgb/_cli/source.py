@@ -75,7 +75,9 @@ class Source:
         needed = set(columns)
         wanted = [column for column in self.columns if column in needed]
         if self.is_parquet:
-            frame = pd.read_parquet(self._file, columns=wanted)
+            frame = pd.read_parquet(self._file, columns=wanted).rename(
+                columns=str
+            )  # pandas may have named them by numbers
             named = [name for name in frame.index.names if name in needed]
             frame = (frame.reset_index(named) if named else frame)[wanted].reset_index(drop=True)
         else:

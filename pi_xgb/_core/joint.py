@@ -135,7 +135,7 @@ class JointTeacher(Teacher):
         student_weight = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
         weights = [student_weight, *(extra.weight for extra in self._extra)]
         self._device = task.spec.device
-        blend = Blend.of_task(task, weights, module_for(self._device))
+        blend = Blend.of_task(task, weights, self._xp)
         for extra in self._extra:
             extra.teacher.check(task.n_rows)
             extra.teacher.start(training._replace(kl_weight=extra.weight, student=None, matrix=None))
@@ -202,11 +202,16 @@ class JointTeacher(Teacher):
                 base_score = DistillationLoss(training.task, []).base_score()
         return xgboost.Booster({**self._spec.params, "base_score": base_score}, [self._dprivileged])
 
+    @property
+    def _xp(self) -> Any:
+        """NumPy or CuPy; a module is no attribute, since it cannot be pickled."""
+        return module_for(self._device)
+
     def _grow(self, booster: xgboost.Booster, mean: Array, training: Start, blend: Blend) -> None:
         own = self._mean(booster) if self._q is None else self._q  # None in a continued training
         shown = read_only(to_host(own))
         extra_answers = [extra.teacher.answer(training.task, shown, extra.weight) for extra in self._extra]
-        answers = [module_for(self._device).asarray(answer) for answer in (mean, *extra_answers)]
+        answers = [self._xp.asarray(answer) for answer in (mean, *extra_answers)]
         grad, hess = self._spec.loss.gradient(own, blend.target(answers, own), blend.factor)
         del own, shown, extra_answers, answers
         self._q = None  # out of date, and the next line is where memory is highest
@@ -214,7 +219,7 @@ class JointTeacher(Teacher):
 
     def _mean(self, booster: xgboost.Booster) -> Array:
         margin = booster.predict(self._dprivileged, output_margin=True)
-        return self._spec.loss.mean(module_for(self._device).asarray(margin))
+        return self._spec.loss.mean(self._xp.asarray(margin))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}

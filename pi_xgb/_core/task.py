@@ -67,13 +67,15 @@ class Task:
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     def check_labelled_rows(self) -> None:
-        """Raise if no row has a label, or all labels that count are of one class; call it on every worker."""
+        """Raise if no row has a label, or all labels of positive weight are of one class; call it on every worker."""
         if not on_any_worker(self.labelled is not None):
             return
-        counts = np.ones(len(self.label), bool) if self.labelled is None else self.labelled
-        if self.spec.loss.probabilities and self.weight is not None and (self.weight[counts] > 0).any():
-            counts = counts & (self.weight > 0)
-        known = self.label[counts]
+        rows = np.ones(len(self.label), bool) if self.labelled is None else self.labelled
+        if self.spec.loss.probabilities:
+            positive = rows if self.weight is None else rows & (self.weight > 0)
+            # Weights of 0 in all rows are another error.
+            rows = positive if on_any_worker(positive.any()) else rows
+        known = self.label[rows]
         bounds = [known.max(), -known.min()] if known.size else [-np.inf] * 2
         high, below = global_max(np.array(bounds))
         if high == -np.inf:

@@ -69,8 +69,8 @@ class Evidence:
         """The model to deploy, or ``UNDECIDED``.
 
         The fallback is recommended where the student gains less than a tenth of what its teacher gains, or where
-        neither the student is ahead of it by half a standard error nor the teacher better on average. The teacher says
-        nothing against self-distillation, whose teacher is better than its student as well.
+        neither the student is ahead of it by half a standard error nor the teacher better on average. The teacher is no
+        evidence against self-distillation, whose teacher is better than its student as well.
         """
         if all(map(self.is_shown, self.over)):
             return STUDENT

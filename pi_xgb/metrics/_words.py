@@ -43,5 +43,5 @@ def sentence(what: str, row: pd.Series[Any], confidence: float) -> str:
 
 
 def _range(row: pd.Series[Any]) -> str:
-    """Return the interval; one that starts at 0 has no lower end, and must not deny what the test has found."""
+    """Return the interval; without its lower end if that is 0, which must not contradict the test."""
     return f"up to {row['high']:.3f}" if row["low"] == 0 else f"{row['low']:.3f} to {row['high']:.3f}"
