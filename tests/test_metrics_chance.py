@@ -120,16 +120,21 @@ def test_the_interval_of_a_large_gap_is_that_of_resampling_the_rows(name, n_grou
     assert reported["low"] < reported["value"] < reported["high"]
 
 
-def test_the_null_of_curves_is_that_of_permutations():
+@pytest.mark.parametrize("weights", ["equal", "of groups and rows"])
+def test_the_null_of_curves_is_that_of_permutations(weights):
     y, p, g = rows_of(0, 60)
-    p = np.round(p, 2)
-    reported = metrics.disparity_report(y, p, sensitive_features=g, metrics="abroca", n_null=2000).loc["abroca"]
-    rng, null = np.random.default_rng(1), []
+    p, rng = np.round(p, 2), np.random.default_rng(1)
+    own = np.ones(len(y)) if weights == "equal" else np.where(rng.random(len(y)) < 0.1, 20.0, 1.0)
+    given = {"sample_weight": own * (1 if weights == "equal" else 1 + 5 * g)}
+    reported = metrics.disparity_report(y, p, sensitive_features=g, metrics="abroca", n_null=2000, **given)
+    reported, null = reported.loc["abroca"], []
+    for cell in ((y == label) & (g == group) for label in (0, 1) for group in np.unique(g)):
+        own[cell] /= own[cell].mean()
     for _ in range(400):
         dealt = np.where(y, 0, 0)
         for label in (True, False):
             dealt[y == label] = rng.permutation(g[y == label])
-        null.append(metrics.abroca(y, p, sensitive_features=dealt))
+        null.append(metrics.abroca(y, p, sensitive_features=dealt, sample_weight=own))
     assert reported["chance"] == pytest.approx(np.mean(null), rel=0.08)
     assert reported["p_value"] == pytest.approx((np.array(null) >= reported["value"]).mean(), abs=0.08)
 

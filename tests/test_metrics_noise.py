@@ -251,7 +251,7 @@ def test_cells_count_equal_rows_by_score(weighted):
 def test_groups_of_few_effective_rows_keep_one(steepness):
     y, p, group = np.tile([True, False], 50), np.arange(100) / 100, np.repeat([0, 1], 50)
     weight = np.linspace(0.1, 1, 100) ** steepness
-    cells = _curve_noise._cells(ScoredRows(y, p > 0.5, weight, as_groups(group), p))
+    cells = _curve_noise.curves_of(ScoredRows(y, p > 0.5, weight, as_groups(group), p)).cells
     assert (cells.max(axis=2) > 0).all()
     # So many equal rows tell as much: fewer, the more one of them weighs.
     effective = [

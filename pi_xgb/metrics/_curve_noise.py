@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,24 @@ GRID = 48
 CELLS = 64
 LEVELS = 20
 MIDDLES, EDGES = (np.arange(GRID) + 0.5) / GRID, np.arange(GRID + 1) / GRID
+FEW_ROWS = 10_000
+"""Up to this many rows of unequal weights are permuted one by one; of more, their effective number."""
 MOST_WORK = 2e8
 """Upper limit of pairs of groups times draws times grid points: above it, fewer draws are taken."""
+
+
+class Side(NamedTuple):
+    """The rows of one label: group, cell by score, and weight with mean 1 in each group."""
+
+    group: NDArray[np.intp]
+    cell: NDArray[np.intp]
+    weight: Values
+
+    def sums(self, n_groups: int, generator: np.random.Generator | None = None) -> Values:
+        """Return the weight of each group and cell, ``(k, CELLS)``; a generator permutes the groups of the rows."""
+        group = self.group if generator is None else generator.permutation(self.group)
+        sums = np.bincount(group * CELLS + self.cell, self.weight, n_groups * CELLS)
+        return np.asarray(sums.reshape(n_groups, CELLS), np.float64)
 
 
 @dataclass(frozen=True)
@@ -38,6 +55,8 @@ class Curves:
     middles: Values
     edges: Values
     cells: Counts
+    sides: list[Side] | None = None
+    """The rows themselves where few have unequal weights, whose noise is not that of an effective number of rows."""
 
     @property
     def rows(self) -> Counts:
@@ -69,12 +88,16 @@ class Curves:
 
     def observed(self) -> float:
         """Return the gap of the counted cells; draws without a gap are computed from the same cells."""
-        return float(self.gap(_at_middles(self.cells[:, None])[0]))
+        cells = self.cells if self.sides is None else np.stack([side.sums(len(self.middles)) for side in self.sides])
+        return float(self.gap(_at_middles(cells[:, None])[0]))
 
     def null_gaps(self, n_draws: int, generator: np.random.Generator) -> Values:
         """Return the gaps after permuting the scores of each label over the groups, ``(n_draws,)``."""
-        permuted = np.stack([_permuted(side, n_draws, generator) for side in self.cells])
-        return self.gap(_at_middles(permuted))
+        if self.sides is None:
+            return self.gap(_at_middles(np.stack([_permuted(side, n_draws, generator) for side in self.cells])))
+        n_groups = len(self.middles)
+        permuted = [[side.sums(n_groups, generator) for _ in range(n_draws)] for side in self.sides]
+        return self.gap(_at_middles(np.array(permuted)))
 
     def crowded(self, n_draws: int, generator: np.random.Generator) -> Path:
         """Return a path of true gaps up to the observed one, with most groups near an end of the widest pair."""
@@ -147,14 +170,24 @@ def curves_of(rows: ScoredRows) -> Curves:
     found: list[Curve] = [curve for curve in curves if curve is not None]
     # Slightly to the right of a knot, so that rounding does not decide the side of a jump.
     middles, edges = (np.stack([curve.at(at + 1e-9)[1] for curve in found]) for at in (MIDDLES, EDGES))
-    return Curves(middles, edges, _cells(rows))
-
-
-def _cells(rows: ScoredRows) -> Counts:
-    """Count rows by label, group and score; with weights, the effective sample size (Kish)."""
-    weight, n_groups = rows.weight / rows.weight.max(), rows.groups.count
     cuts = np.unique(np.quantile(rows.scores, np.arange(1, CELLS) / CELLS, method="higher"))
     cell = len(cuts) - np.searchsorted(cuts, rows.scores, side="right")
+    is_equal = rows.weight.max() == rows.weight.min()
+    sides = None if is_equal or len(cell) > FEW_ROWS else [_side(rows, cell, label) for label in (False, True)]
+    return Curves(middles, edges, _cells(rows, cell), sides)
+
+
+def _side(rows: ScoredRows, cell: NDArray[np.intp], label: bool) -> Side:
+    own = (rows.labels == label) & (rows.weight > 0)
+    group, weight = rows.groups.codes[own], rows.weight[own]
+    # The weights of a group and label may have any scale: its curve is the same.
+    mean = np.bincount(group, weight) / np.maximum(np.bincount(group), 1)
+    return Side(group, cell[own], weight / mean[group])
+
+
+def _cells(rows: ScoredRows, cell: NDArray[np.intp]) -> Counts:
+    """Count rows by label, group and cell; with weights, the effective sample size (Kish)."""
+    weight, n_groups = rows.weight / rows.weight.max(), rows.groups.count
     place = (rows.labels * n_groups + rows.groups.codes) * CELLS + cell
     sums = np.bincount(place, weight, minlength=2 * n_groups * CELLS).reshape(2, n_groups, CELLS)
     squares = np.bincount(place, np.square(weight), minlength=sums.size).reshape(sums.shape)
@@ -180,7 +213,7 @@ def _permuted(side: Counts, n_draws: int, generator: np.random.Generator) -> Cou
     return permuted
 
 
-def _at_middles(counts: Counts) -> Values:
+def _at_middles(counts: Counts | Values) -> Values:
     """Return curves at ``MIDDLES`` from negatives and positives by cell, ``(2, draws, k, cells)``."""
     negative, positive = (np.cumsum(side, axis=-1) / side.sum(axis=-1, keepdims=True) for side in counts)
     n_curves, n_points = negative[..., 0].size, negative.shape[-1] + 1

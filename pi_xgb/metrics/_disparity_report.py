@@ -76,8 +76,9 @@ def disparity_report(
     The p-value is that of a permutation test. It permutes decisions (for ABROCA: scores) over the rows, within each
     label where the metric conditions on the label. For precision it permutes labels over the selected rows. The rows
     must be an independent sample: dependent rows (such as those of one household) make intervals too narrow and
-    p-values too small. Weighted rows enter with their effective sample size (Kish), an approximation. The cost does not
-    grow with the rows, except for one sort of the scores. With more than thirty groups ABROCA takes fewer draws, at
+    p-values too small. Weighted rows enter with their effective sample size (Kish), an approximation; for the p-value
+    of ABROCA up to 10,000 rows of unequal weights are permuted themselves. Apart from that and from one sort of the
+    scores the cost does not grow with the rows. With more than thirty groups ABROCA takes fewer draws, at
     least 100.
 
     Examples
