@@ -351,6 +351,11 @@ def test_categories_that_xgboost_cannot_spell_are_kept_beside_it(names):
             categories.categories_of_model(model)
 
 
+def test_a_matrix_without_rows_has_no_categories():
+    empty = xgb.DMatrix(np.empty((0, 2)), feature_types=["c", "q"], enable_categorical=True)
+    assert categories.encoded_categories(empty) == []
+
+
 def test_labels_have_a_column_for_each_target():
     assert matrix.labels_of(xgb.DMatrix(ROWS, LABEL)).shape == (40,)
     assert matrix.labels_of(xgb.DMatrix(ROWS, np.stack([LABEL, LABEL], axis=1))).shape == (40, 2)

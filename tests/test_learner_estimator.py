@@ -192,3 +192,13 @@ def test_weights_are_refused_where_nobody_takes_them(monkeypatch, estimator, by)
         pi_xgb.fit_teacher(
             {"objective": "binary:logistic", **params}, xgb.DMatrix(X, CLASS, weight=weight), teacher=estimator
         )
+
+
+def test_rows_without_values_are_not_predicted_by_an_estimator():
+    z = X.astype(np.float32).copy()
+    z[:5] = np.nan
+    matrix = xgb.DMatrix(z, CLASS)
+    with pytest.warns(UserWarning, match="5 of 60 rows have no privileged value"):
+        teacher = pi_xgb.fit_teacher({"objective": "binary:logistic"}, matrix, teacher=LogisticRegression())
+    assert np.isfinite(teacher.values[5:]).all()
+    assert teacher.teacher_weight.tolist() == [0.0] * 5 + [1.0] * (len(z) - 5)
