@@ -220,7 +220,7 @@ def test_queries_of_labelled_rows_and_of_copies_have_the_weights_of_their_rows()
     assert stack.get_label().tolist() == [0, 2, 3, 5, 10, 11, 12]
     # XGBoost divides by the mean weight, which was 7 / 3 and is 2.
     scale = pytest.approx(7 / 6)
-    penalties = {"reg_lambda": scale, "min_child_weight": scale, "reg_alpha": 0.0, "gamma": 0.0}
+    penalties = {"lambda": scale, "min_child_weight": scale, "alpha": 0.0, "gamma": 0.0}
     assert params == {"objective": "rank:pairwise", **penalties}
     # Rows without queries are weighed as they are, with the params as they are.
     numbers, plain = Spec.read({"objective": "reg:absoluteerror"}), xgb.DMatrix(np.zeros((6, 1)), np.ones(6))
