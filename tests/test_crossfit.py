@@ -124,7 +124,7 @@ def test_two_folds_share_a_model():
         return trained[-1]
 
     def model(shared, fold, member="boosted"):
-        with shared.fitted_on(np.ones(4, bool)).of_member(member).model(fold, fit) as found:
+        with shared.fitted_on(np.ones(4, bool)).model(member, fold, fit) as found:
             return found
 
     held_out = {k: dataclasses.replace(folds, held_out=k, way="all") for k in (0, 1)}
@@ -144,21 +144,23 @@ def test_two_folds_share_a_model():
     assert len(trained) == 6
 
 
-@given(seed=st.integers(0, 10**6), n_folds=st.integers(2, 4))
+@given(seed=st.integers(0, 10**6), n_folds=st.integers(2, 4), jobs=st.integers(1, 3))
 @settings(max_examples=30, deadline=None)
-def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds):
+def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs):
     rng = np.random.default_rng(seed)
     fold_of, learnable = rng.integers(LEFT_OUT, n_folds, N), rng.random(N) < 0.7
     fold_of[:n_folds] = np.arange(n_folds)
     folds = Folds(fold_of, learnable)
     # A model is the rows that it was fitted on; it predicts which they are.
-    predicted, models = out_of_fold(
-        lambda rows: np.isin(np.arange(N), rows).astype(float),
-        lambda model, rows: np.tile(model, (len(rows), 1)),
-        folds,
-        1,
-    )
+    fit = {
+        "rows": lambda rows: np.isin(np.arange(N), rows).astype(float),
+        "others": lambda rows: 1 - np.isin(np.arange(N), rows),
+    }
+    found = out_of_fold(fit, lambda model, rows: np.tile(model, (len(rows), 1)), folds, jobs)
+    predicted, models = found["rows"]
     assert len(models) == len(folds.numbers)
+    dealt = fold_of != LEFT_OUT
+    np.testing.assert_allclose(found["others"][0][dealt], 1 - predicted[dealt], atol=1e-12)
     for row, seen in enumerate(predicted):
         if fold_of[row] >= 0:
             np.testing.assert_array_equal(seen, learnable & (fold_of != fold_of[row]))
@@ -166,8 +168,8 @@ def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds):
             expected = np.mean(models, axis=0) if fold_of[row] == SHARED else np.zeros(N)
             np.testing.assert_allclose(seen, expected)
     whole = Folds(np.zeros(N, int), learnable, in_sample=True)
-    predicted, _ = out_of_fold(lambda rows: rows, lambda model, rows: np.full(len(rows), len(model)), whole, 1)
-    assert set(predicted) == {learnable.sum()}
+    found = out_of_fold({"rows": np.size}, lambda model, rows: np.full(len(rows), model), whole, jobs)
+    assert set(found["rows"][0]) == {learnable.sum()}
 
 
 @pytest.mark.parametrize("kind", ["boosted", "forest", "linear", "mixed"])

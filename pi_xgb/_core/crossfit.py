@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
@@ -125,12 +126,8 @@ class Folds:
         """Return the rows on which the model of this fold is fitted."""
         return np.flatnonzero(self.learnable if self.in_sample else self.learnable & (self.fold_of != fold))
 
-    def of_member(self, name: str) -> Folds:
-        """The folds of one kind of model, where several kinds are fitted on them."""
-        return self
-
-    def model(self, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
-        """The model of this fold, fitted here; a selection shares it among candidates."""
+    def model(self, member: str, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
+        """The model of this member and fold, fitted here; a selection shares it among candidates."""
         return contextlib.nullcontext(fit())
 
 
@@ -150,26 +147,33 @@ class DealtFolds(Protocol):
 
 
 def out_of_fold(
-    fit: Callable[[Array], M], predict: Callable[[M, Array], Array], folds: Folds, jobs: int
-) -> tuple[Array, list[M]]:
-    """The prediction of each row by models that were not fitted on it, and the models, one for each fold.
+    fits: dict[str, Callable[[Array], M]], predict: Callable[[M, Array], Array], folds: Folds, jobs: int
+) -> dict[str, tuple[Array, list[M]]]:
+    """Of each member, the prediction of each row by models not fitted on it, and its models, one for each fold.
 
-    A row of no fold gets the mean of all models. ``fit(rows)`` and ``predict(model, rows)`` take row numbers.
+    A row of no fold gets the mean of all models. ``fits[member](rows)`` and ``predict(model, rows)`` take row numbers.
     """
+    numbers = folds.numbers
     shared = np.flatnonzero(folds.fold_of == SHARED)
 
-    def of_fold(fold: int) -> tuple[M, list[tuple[Array, Array]]]:
-        held_out = ((np.flatnonzero(folds.fold_of == fold), 1), (shared, len(folds.numbers)))
-        with folds.model(fold, functools.partial(fit, folds.rows_without(fold))) as model:
+    def of_fold(member_and_fold: tuple[str, int]) -> tuple[M, list[tuple[Array, Array]]]:
+        member, fold = member_and_fold
+        held_out = ((np.flatnonzero(folds.fold_of == fold), 1), (shared, len(numbers)))
+        with folds.model(member, fold, functools.partial(fits[member], folds.rows_without(fold))) as model:
             return model, [(rows, predict(model, rows) / share) for rows, share in held_out if rows.size]
 
-    found = in_threads(of_fold, folds.numbers, jobs)
-    models, parts = [model for model, _ in found], [part for _, of_model in found for part in of_model]
-    first = parts[0][1]
-    predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
-    for rows, part in parts:
-        predicted[rows] += part
-    return predicted, models
+    # All members share the threads, which else would wait for the last fold of each; the quick boosters come last.
+    of_members = [(member, fold) for member in reversed(fits) for fold in numbers]
+    found = dict(zip(of_members, in_threads(of_fold, of_members, jobs), strict=True))
+    predictions = {}
+    for member in fits:
+        models, parts = zip(*(found[member, fold] for fold in numbers), strict=True)
+        first = parts[0][0][1]
+        predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
+        for rows, part in itertools.chain(*parts):
+            predicted[rows] += part
+        predictions[member] = predicted, list(models)
+    return predictions
 
 
 def deal_labelled(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -99,10 +100,10 @@ class TrainableTeacher(Teacher):
         if folds.in_sample or len(label) <= FEW_ROWS or collective.is_distributed():
             progress = False
         with progress_bar(len(learners) * len(folds.numbers), "teacher", progress) as step:
-            found = {
-                name: self._out_of_fold(learner, task, folds.of_member(name), jobs, step)
-                for name, learner in learners.items()
+            fits: dict[str, Callable[[Array], Model]] = {
+                name: partial(self._fit, learner, task, folds, step) for name, learner in learners.items()
             }
+            found = out_of_fold(fits, lambda model, rows: model.predict(self._features_of(rows)), folds, jobs)
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean, _ in found.values()])
         members = [
             Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share))
@@ -167,36 +168,28 @@ class TrainableTeacher(Teacher):
         shared = recipe.estimator or recipe.keywords.get("evals") or None
         return jobs_side_by_side({**recipe.spec.params, **recipe.boosted_spec.params}, len(self._label), shared)
 
-    def _out_of_fold(
-        self, learner: Learner, task: Task, folds: Folds, jobs: int, step: Callable[[], None]
-    ) -> tuple[Array, list[Model]]:
-        def fit(rows: Array) -> Model:
-            model = self._fit(learner, task, rows, folds)
-            step()
-            return model
-
-        def predict(model: Model, rows: Array) -> Array:
-            return model.predict(self._features_of(rows))
-
-        return out_of_fold(fit, predict, folds, jobs)
-
     def _features_of(self, rows: Array) -> Features:
         return self.features if len(rows) == len(self._label) else self.features.subset(rows)
 
-    def _fit(self, learner: Learner, task: Task, rows: Array, folds: Folds) -> Model:
+    def _fit(self, learner: Learner, task: Task, folds: Folds, step: Callable[[], None], rows: Array) -> Model:
         """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
         matrix, weight, loss = self.features.matrix, self._weight, self.recipe.spec.loss
+        features, label = self.features, task.label
         if not isinstance(learner, Boosted):
-            effective = None if task.weight is None else task.weight[rows]
-            return learner.fit(self._features_of(rows), task.label[rows], effective)
-        if len(rows) == len(self._label):
-            return learner.fit(self.features, task.label, weight)
-        if folds.in_sample and loss.has_gradient and (collective.is_distributed() or not can_be_cut(matrix)):
-            chosen = np.zeros(len(self._label), np.float32)
+            features, label = self._features_of(rows), label[rows]
+            weight = None if task.weight is None else task.weight[rows]
+        elif len(rows) == len(label):
+            pass
+        elif folds.in_sample and loss.has_gradient and (collective.is_distributed() or not can_be_cut(matrix)):
+            chosen = np.zeros(len(label), np.float32)
             chosen[rows] = 1
-            label = np.where(per_label(chosen > 0, task.label), task.label, np.float32(loss.stand_in))
-            return learner.fit(self.features, label, chosen * weight if weight.size else chosen)
-        return learner.fit(self.features.subset(rows), task.label[rows], weights_of_rows(matrix, rows, weight))
+            label = np.where(per_label(chosen > 0, label), label, np.float32(loss.stand_in))
+            weight = chosen * weight if weight.size else chosen
+        else:
+            features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
+        model = learner.fit(features, label, weight)
+        step()
+        return model
 
 
 def train_teachers(supervision: Supervision, progress: bool | None = False) -> Supervision:

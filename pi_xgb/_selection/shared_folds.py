@@ -64,13 +64,9 @@ class SharedFolds:
 @dataclasses.dataclass(frozen=True)
 class _ModelsOfFolds(Folds):
     shared: SharedFolds = dataclasses.field(kw_only=True)
-    member: str = ""
 
-    def of_member(self, name: str) -> Folds:
-        return dataclasses.replace(self, member=name)
-
-    def model(self, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
-        return self.shared.model(self.member, fold, fit)
+    def model(self, member: str, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
+        return self.shared.model(member, fold, fit)
 
 
 def shared_folds(problem: Problem, splits: Sequence[Split]) -> list[Problem]:
