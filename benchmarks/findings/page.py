@@ -82,8 +82,8 @@ def few_labels(n: Numbers) -> str:
 Public sets, 50 labels or more, up to 2,000 training rows with x and z. The student of `teacher="mixed"` (boosting, a
 forest and a linear model on x and z, cross-fitted, `kl_weight` 10). The *best rival* is chosen on each draw by
 cross-validation on the labelled rows, by AUC. It is one of plain XGBoost, XGBoost with depth and rounds tuned, ridge
-regression, a random forest, an explainable boosting machine, label spreading and imputed z ({n.draws(CHOSEN_BY_AUC)} draws of each set;
-the other columns have {n.draws(MIXED)}). A choice on few labels often misses the best rival. *In hindsight*: the
+regression, a random forest, an explainable boosting machine, label spreading and imputed z ({n.draws(CHOSEN_BY_AUC)} draws of each set).
+A choice on few labels often misses the best rival. *In hindsight*: the
 rival of the best test AUC on each set, which favours the rival. The last
 three columns are gains over plain XGBoost; "on x" is the mixed teacher without z. "all" means that every training row has its label.
 

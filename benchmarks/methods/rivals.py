@@ -25,7 +25,7 @@ from benchmarks.modes.fold_work import FoldWork, Scores
 from benchmarks.unlabelled.cell import FOREST, FOREST_RIVAL, INNER_FOLDS, RIDGE_C, RIDGE_RIVAL, TUNED, one_hot, tuned
 
 BEST_RIVAL = "best rival"
-MOST_ROWS = 1000
+MOST_ROWS = 2000
 COST = 4
 Values = npt.NDArray[Any]
 Predict = Callable[[Values, Values], Values]
