@@ -55,6 +55,14 @@ def wave_rows(n):
     return x, chance.reshape(-1, 1), (rng.random(n) < chance).astype(int)
 
 
+def test_rows_with_neither_label_nor_teacher_are_said():
+    x, z, y = rows()
+    z.iloc[:20], y = np.nan, y.where(np.arange(160) >= 20)
+    with pytest.warns(UserWarning, match="20 of 160 rows have neither a label nor a teacher") as caught:
+        compare(x, y, z, **FEW)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 # --- the table ----------------------------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from pi_xgb._core.crossfit import (
     check_crossfit,
     check_groups_apart,
     deal_labelled,
+    default_crossfit,
     out_of_fold,
     whole_queries,
 )
@@ -44,9 +45,24 @@ def test_as_many_folds_as_labelled_rows_or_groups(labelled):
             check_crossfit(crossfit, labelled, N)
     with pytest.raises(TypeError, match=r"crossfit.*whole number"):
         check_crossfit(2.0, labelled, N)
+    check_crossfit(2, None, 2)
+    with pytest.raises(ValueError, match=r"requires at least 2 rows, got 1: add rows$"):
+        check_crossfit(2, None, 1)
     check_crossfit(5, labelled, N, GROUPS)
     with pytest.raises(ValueError, match=r"5 distinct.*6 folds"):
         check_crossfit(6, labelled, N, GROUPS)
+
+
+def test_the_default_number_of_folds_is_what_the_rarest_class_and_the_groups_fill():
+    three_ones = (np.arange(N) < 3).astype(np.float32)
+    assert default_crossfit(LABEL, None, None, classes=True) == 5
+    assert default_crossfit(three_ones, None, None, classes=True) == 3
+    assert default_crossfit(three_ones, None, None, classes=False) == 5
+    assert default_crossfit(three_ones / 2, None, None, classes=True) == 5  # probabilities, not classes
+    assert default_crossfit(np.column_stack([three_ones, LABEL]), None, None, classes=True) == 3
+    assert default_crossfit(three_ones, np.arange(N) != 1, None, classes=True) == 2
+    assert default_crossfit(three_ones, np.arange(N) > 1, None, classes=True) == 2  # never fewer
+    assert default_crossfit(LABEL, np.isin(GROUPS, list("abc")), GROUPS, classes=True) == 3
 
 
 def test_groups_without_a_labelled_row_fill_no_fold():

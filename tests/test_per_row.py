@@ -98,6 +98,12 @@ def test_numbers_are_the_same_out_of_every_container(container, values):
     np.testing.assert_array_equal(on_host(held), before)
 
 
+def test_truth_values_of_python_and_numpy_side_by_side():
+    read = per_row("known", np.array([True, np.False_, True], dtype=object), 3, dtype=None)
+    assert read.dtype == np.bool_
+    assert read.tolist() == [True, False, True]
+
+
 @every_container
 @settings(max_examples=10, deadline=None)
 @given(st.lists(VALUES["truth"], min_size=2, max_size=20), st.sampled_from([bool, int, float]))

@@ -23,7 +23,7 @@ from pi_xgb._privacy import histogram, mechanisms
 from pi_xgb._privacy import teacher as privacy_teacher
 from pi_xgb._privacy.audit import _differing_rows, _scores
 from pi_xgb._privacy.bounds import best_cut, bound_of, chance_of, from_guesses, from_rates
-from pi_xgb._privacy.budget import Budget, Spent
+from pi_xgb._privacy.budget import LARGEST_EPSILON, SMALLEST_EPSILON, Budget, Spent, check_budget
 from pi_xgb._privacy.domain import Domain
 from pi_xgb._privacy.mechanisms import (
     STEPS,
@@ -708,6 +708,11 @@ def test_it_must_see_its_rows_first(data, dtrain):
             use()
     with pytest.raises(ValueError, match="400 rows"):
         pi_xgb.train(PARAMS, dtrain.slice(np.arange(10)), 1, teacher=fitted(data))
+
+
+def test_the_ends_of_a_budget_are_allowed():
+    for ends in ((SMALLEST_EPSILON, 0.0), (LARGEST_EPSILON, 0.5)):
+        assert check_budget(*ends) == Spent(*ends)
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,7 @@ def test_lengths_are_told_in_words(changed, message):
         ({"group": ["8"] * 30}, TypeError, "group must be .* got .*8.* in query 0"),
         ({"group": 8}, TypeError, "group must have one value per query, got 8: give a list"),
         ({"qid": QID[::-1]}, ValueError, "qid must not decrease from row to row, got 28 after 29 in row 8: sort"),
+        ({"qid": np.where(QID // 2 == 1, 5 - QID, QID)}, ValueError, "must not decrease .* got 2 after 3 in row 24"),
         ({"qid": np.where(QID == 3, np.nan, QID)}, ValueError, "qid must .* 8 missing .* first in row 24"),
         ({"qid": QID.astype(str)}, TypeError, "qid must be .*numbers.*factorize"),
         ({"qid": QID / 4}, ValueError, "whole numbers from 0 to 4294967295, .* got 0.0 to 7.25"),

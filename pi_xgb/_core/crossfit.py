@@ -53,7 +53,7 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     if labelled is not None and crossfit and n_labelled < 2:
         raise few_labelled_rows("labelled", "one row" if n_labelled else "no row", hint)
     if crossfit and n_labelled < 2:
-        raise ValueError(f"cross-fitting requires at least 2 rows, got {n_labelled}: add rows, or set crossfit=0{hint}")
+        raise ValueError(f"cross-fitting requires at least 2 rows, got {n_labelled}: add rows{hint}")
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
         raise ValueError(
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
