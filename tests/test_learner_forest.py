@@ -218,6 +218,17 @@ def test_rows_that_never_count_have_a_small_rate():
         np.testing.assert_allclose(np.unique(mean), [0.005 * 4, 8], rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["binary:logistic", "reg:squarederror"])
+def test_few_rows_need_no_cache_of_histograms(name, monkeypatch):
+    x = rows(300)
+    label, params = labels(name, signal_of(x)), Forest(spec_of(name))._params
+    assert params(4, 1, 10_000)["max_cached_hist_node"] == 1
+    assert "max_cached_hist_node" not in params(4, 1, 10_001)
+    without = fitted(name, x, label)
+    monkeypatch.setattr(forest, "_ROWS_FOR_CACHE", 0)
+    np.testing.assert_array_equal(fitted(name, x, label), without)
+
+
 def test_it_splits_at_sets_of_categories_and_at_gaps():
     x = rows(300)
     for truth in (np.isin(x[:, 3], [1, 4, 8]), np.isnan(x[:, 1])):
