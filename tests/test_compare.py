@@ -55,6 +55,7 @@ def wave_rows(n):
     return x, chance.reshape(-1, 1), (rng.random(n) < chance).astype(int)
 
 
+@pytest.mark.filterwarnings("ignore:.*have no privileged value:UserWarning")
 def test_rows_with_neither_label_nor_teacher_are_said():
     x, z, y = rows()
     z.iloc[:20], y = np.nan, y.where(np.arange(160) >= 20)

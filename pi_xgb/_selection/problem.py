@@ -305,7 +305,7 @@ class Problem:
 
     def _engine(self, candidate: Candidate) -> str:
         """Return the native engine, the fastest, where its model is that of others up to rounding; else "auto"."""
-        if self.constraints:
+        if not candidate.learns_first or self.constraints:
             return "auto"
         supervision = self._config_of(candidate).supervision_without_rows()
         uniform = self.labelled is None and self.config.teacher_weight is None
