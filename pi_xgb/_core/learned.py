@@ -175,17 +175,16 @@ class TrainableTeacher(Teacher):
         """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
         matrix, weight, loss = self.features.matrix, self._weight, self.recipe.spec.loss
         features, label = self.features, task.label
+        is_part, is_distributed = len(rows) < len(label), collective.is_distributed()
         if not isinstance(learner, Boosted):
             features, label = self._features_of(rows), label[rows]
             weight = None if task.weight is None else task.weight[rows]
-        elif len(rows) == len(label):
-            pass
-        elif folds.in_sample and loss.has_gradient and (collective.is_distributed() or not can_be_cut(matrix)):
+        elif is_part and folds.in_sample and loss.has_gradient and (is_distributed or not can_be_cut(matrix)):
             chosen = np.zeros(len(label), np.float32)
             chosen[rows] = 1
             label = np.where(per_label(chosen > 0, label), label, np.float32(loss.stand_in))
             weight = chosen * weight if weight.size else chosen
-        else:
+        elif is_part:
             features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
         model = learner.fit(features, label, weight)
         step()
