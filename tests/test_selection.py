@@ -434,6 +434,8 @@ def test_a_jpib_choice_and_its_pickle():
     assert selection.train(dtrain, privileged=privileged).get_dump() == expected.get_dump()
     with pytest.raises(ValueError, match="privileged must be passed"):
         selection.train(dtrain)
+    with pytest.raises(TypeError, match=r"dtrain must be an xgboost\.DMatrix, got ndarray"):
+        selection.train(np.ones((3, 2)), privileged=privileged)
     with pytest.raises(ValueError, match="num_boost_round must not be passed"):
         selection.train(dtrain, privileged=privileged, num_boost_round=3)
 
@@ -991,6 +993,13 @@ def test_a_class_may_have_a_row_for_each_fold_and_be_in_two_groups():
     check_classes(label, 3, groups=groups)
     with pytest.raises(ValueError, match=r"class 1.*one group"):
         check_classes(label, 3, groups=np.where(groups == 7, 8, groups))
+
+
+def test_a_row_may_be_a_fold():
+    splits = splits_of(np.arange(5.0), 5, 1, None, 0, classes=False)
+    assert sorted(split.test.tolist() for split in splits) == [[row] for row in range(5)]
+    with pytest.raises(ValueError, match=r"nfold .* rows, 5, got 6"):
+        splits_of(np.arange(5.0), 6, 1, None, 0, classes=False)
 
 
 def test_folds_are_taken_as_they_are_given():

@@ -163,8 +163,8 @@ def _as_categories(column: pd.Series[Any], categories: pd.Index[Any], in_pieces:
     places = categories.get_indexer(pd.Index(spellings))
     if not is_number:
         whole = pd.Index([str(name).removesuffix(".0") for name in categories])
-        others = whole.get_indexer(pd.Index(spellings.str.removesuffix(".0"))) if whole.is_unique else places
-        places = np.where(places < 0, others, places)
+        if whole.is_unique:
+            places = whole.get_indexer(pd.Index(spellings.str.removesuffix(".0")))
     places = np.append(places, -1)  # the last for missing values, of code -1
     known = places[codes]
     unseen = (known < 0) & (codes >= 0)

@@ -334,7 +334,6 @@ class _Trained:
         if not config.learns_first:
             check_rounds(boosting.num_boost_round)
             self._spec.check_margins_stay()
-            self._boosted_spec.check_margins_stay()
             joint = JointTeacher(matrix, self._boosted_spec.params)
             joint.settings = {"teacher_sees": sees, **joint.settings}
             return joint

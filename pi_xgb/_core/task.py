@@ -16,7 +16,6 @@ from .._xgb.matrix import query_of_row
 from .checks import (
     check_base_margin,
     check_has_columns,
-    check_is_dmatrix,
     check_labels_per_row,
     check_queries,
     check_weights,
@@ -57,7 +56,6 @@ class Task:
         cls, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None = None, *, name: str = "dtrain"
     ) -> Task:
         """Return the checked task of a matrix."""
-        check_is_dmatrix(matrix, name)
         check_has_columns(matrix, name)
         check_base_margin(matrix.get_base_margin(), name)
         label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()

@@ -30,7 +30,7 @@ def from_guesses(n_right: int, n_guesses: int, delta: float, alpha: float) -> fl
 
     Theorem 5.2 of Steinke, Nasr and Jagielski, "Privacy auditing with one training run" (2023): under epsilon and
     delta, ``n_right`` right guesses have at most the probability :func:`chance_of`. The bound is the largest epsilon
-    for which that is below ``alpha``.
+    for which that is at most ``alpha``.
     """
     return largest(lambda epsilon: chance_of(n_right, n_guesses, epsilon, delta) <= alpha, 50.0)
 

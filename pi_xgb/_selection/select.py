@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import xgboost
 
+from .._core.checks import check_is_dmatrix
 from .._core.config import MethodName, TeacherConfig
 from .._core.spec import Spec
 from .._core.task import Task
@@ -343,6 +344,7 @@ class Selection:
 
         For adapters.
         """
+        check_is_dmatrix(dtrain, "dtrain")
         check_constraints(constraints, dtrain.num_row())
         rows = {**vars(config), "constraints": constraints or None}
         needed = [name for name in self._needed if name != "privileged" or self._chosen != PLAIN]

@@ -19,7 +19,7 @@ _MOST = 100
 
 
 def _is_ahead(gain: Interval) -> bool:
-    """Whether ``select`` would accept the gain."""
+    """Whether the gain is more than half a standard error, as ``select`` demands."""
     return gain.mean > STANDARD_ERRORS * gain.error
 
 

@@ -69,9 +69,8 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
                 "the list"
             )
     for name in columns.privileged_names:
-        alone = columns.privileged_names == [name]
         kind = dataset.schema[name].dataType
-        if not (_is_number(kind) or (alone and is_vector(dataset, columns.privileged))):
+        if not (_is_number(kind) or is_vector(dataset, columns.privileged)):
             raise TypeError(
                 f"privileged_cols must be columns of numbers, or one column of vectors, got {name!r} of type "
                 f"{kind.simpleString()}: encode strings with pyspark.ml.feature.StringIndexer"
