@@ -151,6 +151,8 @@ def test_labels_of_several_targets_differ_by_row():
     with pytest.raises(ValueError, match=r"disagree.*1 row.*row 5"):
         check_same_labels(label, other, np.arange(6) % 2 == 1)
     check_same_labels(label, other, np.arange(6) < 2)
+    with pytest.raises(ValueError, match=r"dtrain has labels of shape \(6, 2\), privileged of shape \(6,\)"):
+        check_same_labels(label, label[:, 0])
 
 
 def test_the_weights_of_privileged_are_none_or_those_of_dtrain():

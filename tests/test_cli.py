@@ -187,6 +187,8 @@ def test_early_stopping_on_a_file_and_on_a_share(files, capsys):
     # Where there is none, or nothing stops, they are not missed.
     works(*arguments, "--kl-weight", "0", "--force")
     works(*bare, "--valid", "bare.csv", "--out", "bare.ubj", "--force")
+    for unstopped in (["--teacher", "linear"], ["--teacher-sees", "all"]):
+        works(*arguments, *unstopped, "--force")
     # A loss that no teacher can guide is watched by XGBoost's own metric.
     alone = ["train", "train.csv", "--label", "y", "--objective", "binary:hinge", *OTHERS, *QUICK]
     capsys.readouterr()

@@ -459,7 +459,11 @@ BAD_RANKINGS: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "a gap in y": ({"relevance": 1}, RANKED, "--unlabelled teach"),
     "no label": ({}, RANKED[2:], "rank:ndcg needs --label and --query, got --query"),
     "weights": ({"weight": 1.5}, [*RANKED, "--weight", "weight"], "--weight must be equal within a query"),
-    "groups": ({}, [*RANKED, "--crossfit-groups", "weight"], "--crossfit-groups must keep queries whole, got"),
+    "groups": (
+        {},
+        [*RANKED, "--crossfit-groups", "weight"],
+        "--crossfit-groups must keep queries whole, got 1 queries",
+    ),
     "jpib": ({}, [*RANKED, "--method", "jpib"], "an adaptive teacher"),
     "a constraint": ({}, [*RANKED, "--constraint", "parity:weight=1"], "an adaptive teacher"),
     "exponential gain": (
@@ -482,7 +486,7 @@ def test_bad_rankings_are_refused_before_any_training(
         rows.loc[3, name] = 1.25 if name == "weight" else None
         assert value is not None
     if why == "groups":
-        rows["weight"] = np.arange(N_ROWS) % 7
+        rows["weight"] = rows["search"].where(rows.index != 5, "another")
     written(rows, "relevance", "search", "weight")
     monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
     gain = [] if why == "exponential gain" else ["ndcg_exp_gain=false"]

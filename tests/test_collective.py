@@ -7,9 +7,15 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
 from helpers_workers import on_threads
 
 from pi_xgb._constraints.distribution import tabulate
+from pi_xgb._core.losses import SHARES
+from pi_xgb._core.spec import Spec
+from pi_xgb._core.task import Task
+from pi_xgb._core.teachers import as_weighted_teachers
+from pi_xgb._core.train import _record
 from pi_xgb._rows.groups import on_several_workers, shared_codes
 from pi_xgb._xgb import collective as ours
 from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy, PredictiveParity
@@ -68,6 +74,18 @@ def test_each_worker_answers_for_its_rows_what_one_machine_would(workers, name, 
 
     whole = CONSTRAINTS[name](column, soft=soft).q(p, label, weight if weighted else None)
     np.testing.assert_array_equal(np.concatenate(workers(q)), whole)
+
+
+def test_a_model_records_the_weight_of_a_teacher_where_it_counts(workers):
+    spec, counts = Spec.read({"objective": "binary:logistic"}), np.repeat([0.0, 0.25, 0.125], 4).reshape(3, 4)
+
+    def recorded(rank):
+        task = Task.from_arrays(spec, np.array([0, 1, 0, 1]), np.empty(0), n_rows=4, name="dtrain")
+        booster, teachers = xgb.Booster(), as_weighted_teachers([(np.full(4, 0.5), counts[rank])], 0.5, SHARES)
+        _record(booster, teachers, "callback", task)
+        return booster.attr("pi_xgb_kl_weight"), booster.attr("pi_xgb_rows")
+
+    assert workers(recorded) == [("0.25", "12")] * 3
 
 
 def test_a_teacher_forgets_the_workers_as_it_is_cut_or_starts_alone(workers):

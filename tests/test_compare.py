@@ -14,7 +14,8 @@ from helpers_selection import PARAMS, ROUNDS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
-from sklearn.linear_model import LinearRegression
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
@@ -41,6 +42,7 @@ def rows(n=160, seed=0):
 
 
 RARE = pd.Series(["rare", *["usual"] * 159])
+KNOWS_Z = FrozenEstimator(LogisticRegression().fit(*rows()[1:]))
 
 
 def folds_of(n=160):
@@ -136,6 +138,8 @@ def test_constraints_hold_for_all_five():
     group = (x.iloc[:, 0] > 0).to_numpy()
     constrained = [(DemographicParity(group), 20.0)]
     found = compare(x, y, z, folds=folds_of(), constraints=constrained, **{**FEW, "standard_errors": 1e6}).table
+    # Rivals know nothing of constraints.
+    assert set(found.model) == {*MODELS, "teacher"}
     label, both = y.to_numpy(), x.join(z)
     for fold, (train, test) in enumerate(folds_of()):
         own = found[found.fold == fold].set_index("model")
@@ -364,6 +368,16 @@ def evidence(student=0.0, alone=0.0, rival=0.0, teacher=0.1, half=0.01, **more):
             "teacher is significantly better than plain XGBoost (AUC 0.90",
         ),
         ({"student": 0.009, "teacher": 0.0}, "undecided", "is not significantly better than plain XGBoost (AUC 0.8000"),
+        # An interval that ends at 0 shows nothing, whosever it is.
+        ({"student": 0.01}, "undecided", "Its gains that are not significant: plain XGBoost 0.0100 (90 % CI 0.0000 to"),
+        ({"rival": 0.01, "student": 0.015}, "undecided", "Until then deploy plain XGBoost, since no model without"),
+        (
+            {"student": -0.02, "teacher": 0.01},
+            "undecided",
+            "the teacher is not significantly better than plain XGBoost",
+        ),
+        # Nor does a gain of half a standard error, which select does not choose.
+        ({"student": 0.005, "teacher": 0.0, "half": 0.02}, "plain XGBoost", "Deploy plain XGBoost: no other model"),
         # A teacher that is better may have a student that is.
         ({"teacher": 0.001}, "undecided", "is not significantly better than plain XGBoost (AUC 0.8010 against 0.8000)"),
         ({"rival": 0.02, "student": 0.015, "teacher": 0.03}, "undecided", "Until then deploy the best rival (forest)."),
@@ -416,6 +430,7 @@ def test_an_undecided_verdict_names_the_rows_that_would_decide(lead, alone):
 
 def test_rows_that_are_out_of_reach_have_no_number():
     assert "more than 20,000 labelled rows would show" in evidence(student=0.0006, rival=-0.1).sentence
+    assert "rows, about 20,000 labelled rows would show" in evidence(student=0.001, rival=-0.1).sentence
     # Nor has a student that is behind.
     assert "more rows cannot show it" in evidence(student=0.02, rival=0.009, alone=0.021, half=0.05).sentence
 
@@ -462,6 +477,7 @@ def test_evidence_is_an_interval_and_two_one_sided_tests(confidence, maximised):
         if result.evidence:
             assert f"in {8 * share:.0f} of 8 folds" in result.verdict
         # Of equal scores none is better, however little.
+        assert (result.summary["better"].xs("plain XGBoost", level="model") == 0).all()
         assert not np.signbit(result.difference("plain XGBoost", "plain XGBoost")).any()
     assert any(found)
 
@@ -475,6 +491,8 @@ def test_a_gain_that_never_varies_is_no_evidence():
         doubtful = dataclasses.replace(found, over={**found.over, other: same})
         assert doubtful.recommendation != "student"
         assert doubtful.is_earned == (other == "best rival")
+    # Nor is a rival whose gain never varies a model to fall back on.
+    assert dataclasses.replace(found, gains={**found.gains, "best rival": same}).fallback == "plain XGBoost"
 
 
 def test_a_gain_that_privileged_rows_of_others_give_as_well_is_not_deployed():
@@ -654,6 +672,12 @@ def test_one_size_needs_no_list():
         ({"inner_nfold": 1}, ValueError, r"inner_nfold.*least 2"),
         ({"crossfit": 41}, ValueError, "of an inner fold"),
         ({"metric": "r2_score"}, ValueError, "metric must be one of"),
+        # The control has the same kind of teacher, which cannot predict from X.
+        (
+            {"teacher": KNOWS_Z, "teacher_sees": "privileged", "crossfit": 0},
+            ValueError,
+            "the 2 columns that it was fitted on, it would see 4",
+        ),
     ],
 )
 def test_wrong_input(monkeypatch, wrong, error, message):

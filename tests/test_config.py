@@ -155,10 +155,19 @@ def test_a_boosted_teacher_of_its_own_columns_can_stop_early(name):
 
 REFUSED = {
     "an unknown word": ({"teacher": "best"}, "teacher must be one of.*'mixed'.*got 'best'"),
-    "a model that was not asked to learn": ({"teacher": LogisticRegression}, "teacher"),
+    "the class of a model": (
+        {"teacher": LogisticRegression},
+        r"must be an instance, got the class LogisticRegression: pass LogisticRegression\(\)",
+    ),
     "an unknown view": ({"privileged": Z_MATRIX, "teacher_sees": "x"}, "teacher_sees must be one of.*got 'x'"),
     "a view of nothing": ({"teacher": "mixed", "teacher_sees": "all"}, "teacher_sees requires privileged="),
     "in-sample weights": ({"teacher": "mixed", "crossfit": 0}, "crossfit must be at least 2.*'mixed'.*got 0"),
+    "folds of a fitted one": (
+        {"teacher": FrozenEstimator(LogisticRegression()), "crossfit": 3},
+        "crossfit must be 0 with a frozen estimator.*got 3",
+    ),
+    "less than no weight": ({"teacher": Q, "kl_weight": -1}, "kl_weight must be finite and at least 0.*got -1"),
+    "an unknown method": ({"privileged": Z_MATRIX, "method": "pib"}, "method must be one of.*got 'pib'"),
     "params of no booster": (
         {"teacher": "forest", "teacher_params": {"max_depth": 2}},
         "teacher_params require.*'boosted' or 'mixed'.*got teacher='forest'",
@@ -184,6 +193,8 @@ def test_keywords_that_contradict_each_other(name):
     keywords, message = REFUSED[name]
     with pytest.raises((ValueError, TypeError), match=message):
         pi_xgb.train(PARAMS, dtrain(), 2, early_stopping_rounds=3, **keywords)
+    with pytest.raises((ValueError, TypeError), match=message):  # without rows
+        TeacherConfig(**keywords).check(early_stopping_rounds=3)
 
 
 @pytest.mark.parametrize("objective", ["rank:pairwise", "reg:absoluteerror"])
@@ -202,6 +213,7 @@ def test_an_explicit_crossfit_warns_of_a_rare_class():
     matrix, z = xgb.DMatrix(X, label), xgb.DMatrix(Z, label)
     with pytest.warns(UserWarning, match=r"crossfit should be at most the 3 labelled rows of class 1, got 4"):
         pi_xgb.train(PARAMS, matrix, 2, privileged=z, crossfit=4)
+    pi_xgb.train(PARAMS, matrix, 2, privileged=z, crossfit=3)
     booster = pi_xgb.train(PARAMS, matrix, 2, privileged=z, teacher="forest")  # which takes 3 by itself
     assert booster.attr("pi_xgb_teacher") == "forest"
 
@@ -274,6 +286,7 @@ def test_every_teacher_is_checked_beside_the_others_and_a_fixed_one_is_asked():
 
 WRONG = {
     "no label": ({"privileged": lambda: xgb.DMatrix(Z)}, r"privileged.*0 labels.*40 rows"),
+    "fewer rows": ({"privileged": lambda: privileged(Z[:30], Y[:30])}, "must describe the rows of dtrain.*40.*30"),
     "other labels": ({"privileged": lambda: privileged(y=1 - Y)}, r"labels.*dtrain.*disagree"),
     "a column of dtrain": (
         {"privileged": lambda: privileged(Z.rename(columns={"z0": "x0"}))},
@@ -282,6 +295,7 @@ WRONG = {
     "more folds than rows": ({"crossfit": 41}, "between 2 and the 40 rows, got 41"),
     "more folds than groups": ({"crossfit": 3, "crossfit_groups": np.arange(N) % 2}, "2 distinct values for 3 folds"),
     "no rounds": ({"rounds": 0}, "num_boost_round must be at least 1.*got 0"),
+    "no rounds of either": ({"rounds": 0, "method": "jpib"}, "num_boost_round must be at least 1.*got 0"),
     "trees that drop": ({"method": "jpib", "teacher_params": {"booster": "dart"}}, "booster='dart'.*JPIB"),
     "other params": ({"teacher_params": {"objective": "reg:squarederror"}}, "must share objective"),
     "evals": ({"privileged_evals": [(xgb.DMatrix(Z), "mine")]}, r"privileged_evals 'mine'.*per"),
@@ -295,6 +309,17 @@ def test_what_is_wrong_with_a_teacher_is_an_error_before_any_training(name):
     rounds = keywords.pop("rounds", 3)
     with pytest.raises(ValueError, match=message):
         read(rounds, **{**keywords, "privileged": keywords["privileged"]()})
+
+
+def test_the_trees_of_a_student_of_jpib_stay_whatever_those_of_its_teacher():
+    student, teacher = {**PARAMS, "booster": "dart"}, {"booster": "gbtree"}
+    with pytest.raises(ValueError, match=r"booster='dart'.*JPIB"):
+        pi_xgb.train(student, dtrain(), 2, privileged=privileged(), method="jpib", teacher_params=teacher)
+
+
+def test_one_round_is_enough_for_a_teacher():
+    ((teacher, _, _),) = read(1, privileged=Z_MATRIX).teachers
+    assert teacher.recipe.num_boost_round == 1
 
 
 def test_a_student_goes_on_with_its_teacher():

@@ -46,6 +46,7 @@ def test_as_many_folds_as_labelled_rows_or_groups(labelled):
     with pytest.raises(TypeError, match=r"crossfit.*whole number"):
         check_crossfit(2.0, labelled, N)
     check_crossfit(2, None, 2)
+    check_crossfit(2, np.arange(N) < 2, N)
     with pytest.raises(ValueError, match=r"requires at least 2 rows, got 1: add rows$"):
         check_crossfit(2, None, 1)
     check_crossfit(5, labelled, N, GROUPS)
@@ -213,10 +214,13 @@ def test_folds_side_by_side_give_the_teacher_of_one_thread(kind, labelled, monke
     assert threads == {threading.get_ident()}
 
 
-@pytest.mark.parametrize(("verbose_eval", "crossfit", "steps"), [(True, 4, 12), (False, 4, 0), (True, None, 15)])
-def test_long_trainings_of_a_teacher_show_their_progress(verbose_eval, crossfit, steps, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("verbose_eval", "crossfit", "few", "steps"),
+    [(True, 4, 89, 12), (True, 4, 90, 0), (False, 4, 89, 0), (True, None, 89, 15)],
+)
+def test_long_trainings_of_a_teacher_show_their_progress(verbose_eval, crossfit, few, steps, monkeypatch, capsys):
     made = pi_xgb.datasets.make_privileged(90, seed=2)
-    monkeypatch.setattr("pi_xgb._core.learned.FEW_ROWS", 80)
+    monkeypatch.setattr("pi_xgb._core.learned.FEW_ROWS", few)
     monkeypatch.setattr("pi_xgb._progress._SECONDS", 0.0)  # a line after each model but the last
     params, matrix = {"objective": "binary:logistic"}, xgb.DMatrix(made.z, made.y)
     pi_xgb.fit_teacher(params, matrix, 2, teacher="mixed", crossfit=crossfit, verbose_eval=verbose_eval)

@@ -750,6 +750,7 @@ def test_rounds_and_folds_are_checked_before_anything_is_trained(monkeypatch):
         for rounds, keywords, error, message in (
             ("a", {}, TypeError, r"num_boost_round.*whole.*'a'"),
             (3, {"nfold": 1}, ValueError, r"nfold.*least 2.*1"),
+            (3, {"n_jobs": 0}, ValueError, r"n_jobs must be at least 1, got 0"),
             (3, {"folds": [(range(10), [N_ROWS])]}, ValueError, r"fold 0.*75.*75"),
         ):
             with pytest.raises(error, match=message):

@@ -89,6 +89,13 @@ def test_something_must_weigh_where_something_is_known():
     assert DistillationLoss(task_of([True, True, False], [0.25, 0.25, 1], two), []).base_score() == [5, -3]
 
 
+@pytest.mark.parametrize(("objective", "mean"), [("binary:logistic", 1e-4), ("reg:gamma", 1e-4)])
+def test_a_mean_near_the_end_of_the_range_is_a_start_too(objective, mean):
+    label = np.full(3, mean, np.float32)
+    task = Task.from_arrays(Spec.read({"objective": objective}), label, np.empty(0), n_rows=3, name="dtrain")
+    assert DistillationLoss(task, []).base_score() == pytest.approx(mean, rel=1e-6)
+
+
 @pytest.mark.parametrize(("question", "answer"), [("is_uniform", False), ("_damps", True)])
 def test_workers_that_are_threads_answer_together(question, answer, monkeypatch):
     # Each waits for the other where all workers are asked, as in a communicator.

@@ -13,6 +13,7 @@ import types
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import xgboost as xgb
 
@@ -57,6 +58,7 @@ def test_params_are_copied_as_xgboost_reads_them():
     for name in ("kl_weight", "privileged", "method", "teacher", "crossfit", "teacher_params", "privileged_evals"):
         with pytest.raises(ValueError, match=rf"{name}.*\(params, dtrain, {name}=\.\.\.\)"):
             params.user_params({name: 1})
+    assert params.user_params({"evals_result": 1}) == {"evals_result": 1}  # a keyword of XGBoost, which warns of it
 
 
 def test_few_rows_are_trained_on_one_thread(monkeypatch):
@@ -239,6 +241,10 @@ def test_queries_travel_with_their_rows():
     alone = xgb.DMatrix(ROWS[:6])
     matrix.set_queries(alone, np.array([0, 0, 1, 1, 1, 1]))
     matrix.copy_queries(xgb.DMatrix(ROWS[:6]), alone)  # has none to give
+    emptied = xgb.DMatrix(ROWS[:6])
+    emptied.set_group([])
+    assert matrix.query_of_row(emptied) is None
+    matrix.copy_queries(emptied, alone)
     assert matrix.query_of_row(alone).tolist() == [0, 0, 1, 1, 1, 1]
     assert alone.get_weight().size == 0
     # One query is one.
@@ -333,6 +339,10 @@ def test_a_table_becomes_a_matrix_whose_categories_are_told_apart():
         for item in (made, xgb.DMatrix(table, [0, 1, 0], enable_categorical=True))
     ]
     assert in_pieces == [[], [] if categories.SPELLS_ALL else ["k"]]
+    # The first of the ASCII characters, which XGBoost takes from Arrow only.
+    arrow = pa.table({"n": [1.0, 2, 3], "k": pa.array(["\0a", "b", "\0a"]).dictionary_encode()})
+    model = xgb.train({"max_depth": 1, "nthread": 1}, xgb.DMatrix(arrow, [0, 1, 0], enable_categorical=True), 1)
+    assert categories.kept_in_pieces(model) == []
 
 
 @pytest.mark.parametrize("names", [["n", "k"], ["n", "k", "t"], ["n", "t"]])
@@ -354,6 +364,13 @@ def test_categories_that_xgboost_cannot_spell_are_kept_beside_it(names):
 def test_a_matrix_without_rows_has_no_categories():
     empty = xgb.DMatrix(np.empty((0, 2)), feature_types=["c", "q"], enable_categorical=True)
     assert categories.encoded_categories(empty) == []
+
+
+def test_neither_labels_nor_margins_are_needed_to_read_categories():
+    table = pd.DataFrame({"n": [1.0, 2], "k": pd.Categorical(["b", "a"])})
+    for more in ({}, {"base_margin": np.ones((2, 3))}, {"label": [[1, 2], [3, 4]]}):
+        _, encoded = categories.encoded_categories(xgb.DMatrix(table, enable_categorical=True, **more))
+        assert categories.decoded_categories(encoded, "k").tolist() == ["a", "b"]
 
 
 def test_labels_have_a_column_for_each_target():

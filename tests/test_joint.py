@@ -541,7 +541,7 @@ def test_rows_that_do_not_match_are_an_error(how):
         run(shuffled)
 
 
-def test_what_cannot_be_a_joint_teacher():
+def test_what_cannot_be_a_joint_teacher(tmp_path):
     case = problem("binary:logistic")
     with pytest.raises(TypeError, match=r"privileged.*xgboost\.DMatrix.*DataFrame"):
         JointTeacher(case.z, case.params())
@@ -557,6 +557,11 @@ def test_what_cannot_be_a_joint_teacher():
         JointObjective(case.dprivileged(), params={**case.params(), "kl_weight": 1})
     with pytest.raises(ValueError, match="has not been trained yet"):
         _ = JointObjective(case.dprivileged()).teacher.booster
+    file = tmp_path / "teacher.ubj"
+    file.write_text("no booster")
+    for name in (file, str(file)):
+        with pytest.raises(ValueError, match=r"teacher\.ubj' is not a model that this XGBoost"):
+            JointTeacher(case.dprivileged(), case.params(), xgb_model=name)
 
 
 def test_a_teacher_of_another_objective_is_an_error():

@@ -96,6 +96,11 @@ def test_a_class_that_may_mean_no_label_is_pointed_out(word):
             fit(PrivilegedXGBClassifier, labels)
 
 
+def test_a_class_of_minus_1_is_pointed_out():
+    with pytest.warns(UserWarning, match="y has the class -1 beside 2 others"):
+        fit(PrivilegedXGBClassifier, np.arange(N) % 3 - 1)
+
+
 def test_other_words_are_classes_like_others(recwarn):
     y = np.where(DATA.y == 1, "none", "mild")
     assert fit(PrivilegedXGBClassifier, y).classes_.tolist() == ["mild", "none"]

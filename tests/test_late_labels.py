@@ -106,6 +106,10 @@ def test_an_event_at_the_end_of_the_horizon_counts_and_one_after_as_of_is_unknow
     )
     assert found.y[:3].tolist() == [1, 0, 0]
     assert not found.set_aside.any()
+    # An event at as_of is known, within the shortest horizon as well.
+    found = labels.mature([*SEEN[:2], NOW], [SEEN[0], None, NOW], "1s", NOW)
+    assert found.y[:2].tolist() == [1, 0]
+    assert found.set_aside.tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from helpers_learners import spec_of
-from sklearn.ensemble import VotingClassifier
+from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -173,6 +173,15 @@ def test_pipelines_searches_and_votes_pass_weights_on():
     scaled = StandardScaler().fit_transform(X.astype(np.float32))
     expected = PoissonRegressor().fit(scaled, counts, WEIGHT).coef_
     np.testing.assert_allclose(fitted(inner, "count:poisson", counts)[-1][-1].coef_, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize(("params", "seed"), [({}, 0), ({"seed": 3}, 3), ({"random_state": 4}, 4)])
+def test_seeds_of_an_estimator_are_those_of_the_params_unless_set(params, seed):
+    estimator = make_pipeline(StandardScaler(), VotingRegressor([("a", Ridge()), ("b", Ridge(random_state=7))]))
+    matrix = xgb.DMatrix(X, CLASS)
+    learned = pi_xgb.fit_teacher({"objective": "reg:squarederror", **params}, matrix, teacher=estimator, crossfit=0)
+    (model,) = learned.members[0].models
+    assert [one.random_state for one in model.estimator[-1].estimators_] == [seed, 7]
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,15 @@ def test_few_rows_need_no_cache_of_histograms(name, monkeypatch):
     np.testing.assert_array_equal(fitted(name, x, label), without)
 
 
+def test_the_number_of_rows_chooses_bins_and_device():
+    for name, few, many in (("reg:squarederror", 64, 32), ("binary:logistic", 64, 64)):
+        params = Forest(spec_of(name, device="cuda"))._params
+        assert params(4, 1, 499)["max_bin"] == few
+        assert params(4, 1, 500)["max_bin"] == many
+        assert "device" not in params(4, 1, 299_999)
+        assert params(4, 1, 300_000)["device"] == "cuda"
+
+
 def test_it_splits_at_sets_of_categories_and_at_gaps():
     x = rows(300)
     for truth in (np.isin(x[:, 3], [1, 4, 8]), np.isnan(x[:, 1])):

@@ -234,6 +234,12 @@ def test_of_a_column_of_few_values_those_set_the_indicator():
     np.testing.assert_allclose(model.predict(features(ones)), expected, atol=1e-5)
 
 
+def test_of_a_column_with_gaps_in_half_of_the_rows_these_set_the_indicator():
+    x = np.float32([[1], [np.nan]])
+    encoded = design.Encoding(x, np.array([False]), np.ones(2)).design(x)
+    assert encoded.indicators.toarray().tolist() == [[0], [1]]
+
+
 def test_a_value_that_no_training_row_lacks_is_the_mean_where_it_is_missing():
     x = rows()
     model = fitted("reg:squarederror", x, signal_of(x))
@@ -366,6 +372,14 @@ def test_the_penalty_follows_the_noise(monkeypatch):
         label = signal_of(x) + np.float32(noise) * np.random.default_rng(0).normal(size=100).astype(np.float32)
         fitted("reg:squarederror", x, label)
     assert chosen == pytest.approx([min(linear._PENALTIES), max(linear._PENALTIES)])
+
+
+@pytest.mark.parametrize(("n", "penalty"), [(4, max(linear._PENALTIES)), (5, min(linear._PENALTIES))])
+def test_a_penalty_is_chosen_from_as_many_rows_as_folds_on(n, penalty, monkeypatch):
+    x = np.arange(n, dtype=np.float32)[:, None]
+    found = predicted("reg:squarederror", x, x[:, 0])
+    monkeypatch.setattr(linear, "_PENALTIES", (penalty,))
+    np.testing.assert_allclose(found, predicted("reg:squarederror", x, x[:, 0]), rtol=1e-6)
 
 
 @settings(max_examples=40, deadline=None)

@@ -208,6 +208,21 @@ def test_native_refuses_what_reads_the_labels_it_replaces():
         pi_xgb.train(params_of(), dtrain, 2, teacher=q, engine="gpu")
 
 
+@pytest.mark.parametrize(("is_adaptive", "heaviest"), [(False, 1e4), (True, 10.0)])
+def test_native_takes_a_total_weight_up_to_a_limit(is_adaptive, heaviest):
+    class Half(pi_xgb.Teacher):
+        def q(self, mean, label, weight):
+            return np.full(len(mean), 0.5, np.float32)
+
+    Half.is_adaptive = is_adaptive
+    x, _, y, _, _ = continuous(100)
+    guided = {"teacher": Half(), "engine": "native"}
+    booster = pi_xgb.train(params_of(), xgb.DMatrix(x, y), 1, kl_weight=heaviest, **guided)
+    assert booster.attr("pi_xgb_engine") == "native"
+    with pytest.raises(ValueError, match=r"engine='native' would not be exact .* total weight of"):
+        pi_xgb.train(params_of(), xgb.DMatrix(x, y), 1, kl_weight=np.nextafter(heaviest, np.inf), **guided)
+
+
 def test_auto_is_the_callback_on_a_cpu():
     x, _, y, q, _ = continuous(100)
     assert pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=q).attr("pi_xgb_engine") == "callback"

@@ -113,6 +113,19 @@ def test_rows_with_neither_label_nor_teacher_take_no_part(objective):
         np.testing.assert_allclose(rows.margins(booster)[takes_part], expected[takes_part], atol=1e-5)
 
 
+def test_the_label_of_a_row_without_one_may_be_invalid():
+    rows, guided = Rows("reg:gamma"), {"kl_weight": KL_WEIGHT}
+    expected = [
+        pi_xgb.train(rows.params, rows.dtrain(), 2, teacher=rows.q, labelled=rows.labelled, engine=engine, **guided)
+        for engine in rows.engines()
+    ]
+    dtrain = rows.dtrain()
+    dtrain.set_label(np.where(rows.labelled, dtrain.get_label(), 0))
+    for engine, booster in zip(rows.engines(), expected, strict=True):
+        found = pi_xgb.train(rows.params, dtrain, 2, teacher=rows.q, labelled=rows.labelled, engine=engine, **guided)
+        assert found.get_dump() == booster.get_dump()
+
+
 @every_case
 def test_both_engines_scale_the_regularisation_and_start_alike(case):
     rows = Rows(case)

@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from pi_xgb import metrics, plotting
 from pi_xgb._plots.groups import MIN_ROWS, MOST_POINTS, _thinned, bin_edges, calibration, path, roc_picture, scored_rows
-from pi_xgb._plots.selection import plot_comparison, plot_selection
+from pi_xgb._plots.selection import plot_comparison, plot_propensity, plot_selection
 from pi_xgb._plots.series import weight_path
 from pi_xgb._plots.style import (
     LINES,
@@ -281,6 +281,7 @@ def test_what_is_no_axes_is_refused_by_all(ax):
         *DRAW.values(),
         lambda ax: plot_selection(choice(), "", ax),
         lambda ax: plot_comparison(models(), "", ax),
+        lambda ax: plot_propensity(np.array([0.1, 0.9]), np.array([True, False]), ax),
     ):
         with pytest.raises(TypeError, match=r"ax.*matplotlib Axes"):
             draw(ax)

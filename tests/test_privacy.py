@@ -21,7 +21,7 @@ import pi_xgb
 from pi_xgb._privacy import dp_ebm as dp_ebm_module
 from pi_xgb._privacy import histogram, mechanisms
 from pi_xgb._privacy import teacher as privacy_teacher
-from pi_xgb._privacy.audit import _differing_rows, _scores
+from pi_xgb._privacy.audit import _canary, _differing_rows, _scores
 from pi_xgb._privacy.bounds import best_cut, bound_of, chance_of, from_guesses, from_rates
 from pi_xgb._privacy.budget import LARGEST_EPSILON, SMALLEST_EPSILON, Budget, Spent, check_budget
 from pi_xgb._privacy.domain import Domain
@@ -141,6 +141,8 @@ def test_noise_that_opendp_does_not_certify_is_not_released(monkeypatch):
     ):
         with pytest.raises(RuntimeError, match=r"OpenDP must certify epsilon 1, got 1\.1"):
             release()
+    monkeypatch.setattr(mechanisms, "_ROUNDING", 1.0)
+    OpenDPNoise().laplace(np.zeros(3, int), 2, 2.0)  # certifies 2 exactly
 
 
 def test_noise_is_that_of_opendp_unless_there_is_a_seed(monkeypatch):
@@ -713,6 +715,7 @@ def test_it_must_see_its_rows_first(data, dtrain):
 def test_the_ends_of_a_budget_are_allowed():
     for ends in ((SMALLEST_EPSILON, 0.0), (LARGEST_EPSILON, 0.5)):
         assert check_budget(*ends) == Spent(*ends)
+    Budget(Spent(2 * SMALLEST_EPSILON, 0.0), Spent(SMALLEST_EPSILON, 0.0)).check("advice")  # the least for both parts
 
 
 @pytest.mark.parametrize(
@@ -750,6 +753,9 @@ def test_the_ends_of_a_budget_are_allowed():
         ({"bounds": {**BOUNDS, "z1": 3}}, ValueError, "at least two different"),
         ({"bounds": {**BOUNDS, "z1": [[1], [2]]}}, ValueError, "at least two different"),
         ({"bounds": {**BOUNDS, "z1": (-1e308, 1e308)}}, ValueError, "pair of finite numbers"),
+        ({"bounds": {**BOUNDS, "z1": (-1e308, 0)}}, ValueError, "pair of finite numbers"),
+        ({"bounds": {**BOUNDS, "z1": (0, 1e308)}}, ValueError, "pair of finite numbers"),
+        ({"bounds": {**BOUNDS, "z1": (-9e307, 9e307)}}, ValueError, "pair of finite numbers"),  # no finite width
         ({"bounds": {**BOUNDS, "z1": [0, 1]}}, ValueError, r"categories 0.*1"),
         ({"bounds": {**BOUNDS, "z1": (3, 3)}}, ValueError, "low < high"),
         ({"bounds": {**BOUNDS, "z1": (False, True)}}, ValueError, "pair of finite numbers"),
@@ -758,6 +764,7 @@ def test_the_ends_of_a_budget_are_allowed():
         ({"split": 0.0}, ValueError, r"split.*0.*1"),
         ({"split": 1.0}, ValueError, r"split.*0.*1"),
         ({"clip": 0.5}, ValueError, r"clip.*0.*0.5"),
+        ({"clip": "0.1"}, TypeError, "clip must be a number"),
         ({"clip": -0.1}, ValueError, r"clip.*0.*0.5"),
         ({"noise": "gauss"}, ValueError, r"noise.*'auto'.*'laplace'.*'randomized_response'"),
         ({"teacher": "xgboost"}, ValueError, r"teacher.*'histogram', 'dp-ebm'.*'xgboost'"),
@@ -1094,6 +1101,7 @@ def test_noise_is_counted_for_a_row_that_changes():
         parts = [dp_ebm_module.mu_of_promise(share * found, budget.delta / 2) for share in (0.1, 0.9)]
         delta = dp_ebm_module.delta_of(budget.epsilon, math.sqrt(2) * math.hypot(*parts))
         assert delta == pytest.approx(0.9 * budget.delta)
+    assert dp_ebm_module.mu_of_promise(1.0, dp_ebm_module.delta_of(1.0, 12.5)) >= 12.5
 
 
 def test_interpret_is_told_all_that_the_accounting_counts_on(monkeypatch):
@@ -1122,6 +1130,13 @@ def test_interpret_is_told_all_that_the_accounting_counts_on(monkeypatch):
         dp_ebm_module.DPEBM(Domain({"a": (0, 5), "b": list(range(63))}), None)
     # The least and the greatest sum of scores, as probabilities.
     assert model.range == pytest.approx((1 / (1 + math.exp(0.95)), 1 / (1 + math.exp(-2.8))))
+    # The ends of what interpret computes noise for, and noise that is just enough for delta.
+    model.fit("values", "label", Spent(20.0, 1e-10), None)
+    monkeypatch.setattr(Machine, "noise_scale_binning_", 5.0)
+    delta = dp_ebm_module.delta_of(1.0, dp_ebm_module.mu_of_noise(Machine, 2))
+    model.fit("values", "label", Spent(1.0, delta), None)
+    with pytest.raises(RuntimeError, match="noise was too small"):
+        model.fit("values", "label", Spent(1.0, 0.999 * delta), None)
 
 
 @pytest.fixture
@@ -1373,9 +1388,17 @@ def test_the_built_in_attack_reads_the_counts_of_the_cells_of_the_canary(no_nois
     found = audit(train, runs=40)
     assert (found.attack, found.accuracy) == ("neighbours", 1.0)
     assert {(cell[-1], y[-1], labelled[-1]) for cell, y, labelled in seen} == {(1, 1, True), (2, 1, True)}
-    for cell, _, labelled in seen:
+    for cell, y, labelled in seen:
         assert set(cell[labelled][:-1]) == {0}
+        assert y[labelled].tolist() == [1] * 20 + [0] * 380 + [1]
         assert np.bincount(cell[~labelled]).tolist() == [0, 2000, 2000]
+
+
+def test_the_built_in_attack_guesses_from_a_cell_that_predicts_more_than_the_cut():
+    *_, score = _canary(lambda z, y, labelled: None)
+    cut = 1.2 * (21 / 401)
+    means = [(0.0, cut), (cut, 0.0), (cut, 1.0), (1.0, cut), (1.0, 1.0)]
+    assert [score(np.array(of_cells)) for of_cells in means] == [0, 0, 1, -1, 0]
 
 
 def test_scores_of_the_users_own_are_counted():
@@ -1544,6 +1567,7 @@ def test_guesses_prove_the_epsilon_at_which_they_have_the_chance_alpha(delta):
     assert from_guesses(50, 100, delta, 0.05) == 0.0
     for right in (62, 90, 99):
         assert chance_of(right, 100, from_guesses(right, 100, delta, 0.05), delta) == pytest.approx(0.05, rel=1e-6)
+    assert from_guesses(1, 1, 0.0, chance_of(1, 1, 12.5, 0.0)) >= 12.5  # a chance of alpha itself counts
 
 
 @pytest.mark.parametrize(("right", "n", "delta"), [(0, 9, 0.1), (1, 1, 0.1), (1, 2, 0.9), (4, 6, 1e-3), (9, 9, 1e-3)])
@@ -1560,6 +1584,7 @@ def test_delta_only_makes_chances_larger():
     assert chance_of(60, 100, 0.0, 0.0) < chance_of(60, 100, 0.0, 1e-3) <= 1.0
     assert chance_of(0, 100, 1.0, 0.1) == 1.0
     assert from_rates(100, 100, 0, 100, 0.5, 0.05) < from_rates(100, 100, 0, 100, 0.0, 0.05)
+    assert from_rates(100, 100, 0, 100, float(stats.beta.ppf(0.025, 100, 1)), 0.05) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -1568,7 +1593,7 @@ def test_delta_only_makes_chances_larger():
         (lambda z: z.copy(), {}, "other must differ from z"),
         (lambda z: z[:5], {}, "same rows and columns"),
         (None, {"runs": 5}, r"runs.*least 20"),
-        (None, {"delta": 1.0}, r"delta.*least 0"),
+        (None, {"delta": 1.0}, r"delta.*least 0 and below 1, got 1\.0"),
         (None, {"confidence": 1.0}, "confidence must lie between"),
     ],
 )

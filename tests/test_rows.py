@@ -233,6 +233,8 @@ def test_groups_keep_the_kinds_of_their_values():
     )
     half = groups.as_groups(np.array([1.5, 0, 1.5, 0], np.float16))
     assert (half.names.tolist(), half.codes.tolist()) == ([0, 1.5], [1, 0, 1, 0])
+    dates = groups.as_groups(np.array(["2021", "2020"] * 2, dtype="datetime64[ns]"))
+    assert dates.names.tolist() == [pd.Timestamp("2020"), pd.Timestamp("2021")]
     table = groups.as_groups(np.array([(1, "f"), (0, "f")] * 2, dtype=[("age", int), ("sex", object)]))
     assert (list(table.names.names), table.names.tolist()) == (["age", "sex"], [(0, "f"), (1, "f")])
     whole = [pd.Series(np.arange(12) // k % 2) for k in (6, 3, 1)]

@@ -200,6 +200,7 @@ def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(m
         ({"booster": "dart", "rate_drop": 0.5}, {}, "kbpib", "native"),
         ({"tree_method": "approx"}, {}, "kbpib", "native"),
         ({"tree_method": "approx"}, {"teacher_weight": np.arange(N) % 3}, "kbpib", "auto"),
+        ({"tree_method": "approx"}, {"labelled": np.arange(N) % 3 > 0}, "kbpib", "auto"),
         ({"objective": "multi:softprob", "num_class": 2}, {}, "kbpib", "auto"),
     ],
     ids=lambda value: str(value)[:30],
@@ -223,13 +224,14 @@ def test_work_goes_side_by_side_until_something_fails():
         assert in_threads(lambda item: xgb.get_config()["verbosity"], range(2), 2) == [0, 0]
 
     def fails(item):
-        begun.append(item)
+        begun.append(threading.current_thread())
         time.sleep(0.02)
         raise ValueError("the first error ends it all")
 
     with pytest.raises(ValueError, match="the first error"):
         in_threads(fails, range(200), 2)
     assert len(begun) < 200
+    assert not any(thread.is_alive() for thread in begun)
 
 
 def test_probabilities_are_labels_of_a_selection_too():

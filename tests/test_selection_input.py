@@ -42,6 +42,7 @@ def quick(**keywords):
         ({"teacher_sees": "both"}, ValueError, "teacher_sees must be one of.*got 'both'"),
         ({"teacher_sees": ["all", "all"]}, ValueError, "teacher_sees has a value twice"),
         ({"teacher": ["linear", "linear"]}, ValueError, "teacher has a value twice"),
+        ({"teacher": "linear", "teacher_params": {"max_depth": 2}}, ValueError, "teacher_params require teacher='boos"),
         ({"crossfit": 1}, ValueError, r"crossfit.*least 2"),
         ({"crossfit": (0, 1)}, ValueError, r"crossfit.*least 2.*0"),
         ({"crossfit": "5"}, TypeError, r"crossfit.*whole number"),
@@ -80,6 +81,8 @@ def quick(**keywords):
         ({"custom_metric": "auc"}, TypeError, "must be a function"),
         ({"metric": "auc", "custom_metric": max, "maximize": True}, ValueError, "both given"),
         ({"constraints": [(DemographicParity(np.arange(150) % 2), -1.0)]}, ValueError, "the weight of a constraint"),
+        ({"constraints": [DemographicParity(np.arange(150) % 2)]}, TypeError, r"constraints .* \(constraint, weight\)"),
+        ({"constraints": None}, TypeError, r"constraints .* \(constraint, weight\).* got None"),
         ({"metrics": "auc"}, TypeError, "did you mean 'metric'"),
         ({"max_depth": 3}, TypeError, "parameters of the booster"),
     ],
@@ -112,6 +115,7 @@ def test_wrong_matrices():
         ((dtrain, dtrain), ValueError, "dtrain itself"),
         ((ranked, privileged), ValueError, "without qid"),
         ((xgb.QuantileDMatrix(np.zeros((150, 1)), y), privileged), TypeError, "dtrain must be a DMatrix for select"),
+        ((dtrain, xgb.QuantileDMatrix(np.zeros((150, 2)), y)), TypeError, "privileged must be a DMatrix for select"),
         (
             (external, privileged),
             TypeError,
@@ -131,7 +135,7 @@ def test_a_class_of_one_row_needs_more_rows_and_no_number_of_folds():
     params, *_ = data(20)
     y = np.arange(20) == 7
     dtrain, privileged = (xgb.DMatrix(np.zeros((20, 1)), y, feature_names=[name]) for name in "xz")
-    with pytest.raises(ValueError, match=r"1 row.* for 3 folds.*more rows$"):
+    with pytest.raises(ValueError, match=r"1 row.* for 3 folds.* out: use more rows$"):
         select(params, dtrain, ROUNDS, privileged=privileged, **FEW)
 
 

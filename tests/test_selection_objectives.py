@@ -12,7 +12,7 @@ import xgboost as xgb
 from sklearn.metrics import get_scorer
 
 import pi_xgb
-from pi_xgb._core.config import TeacherConfig
+from pi_xgb._core.config import METHODS, SEES, TeacherConfig
 from pi_xgb._core.losses import LOSSES
 from pi_xgb._selection import compare as compare_module
 from pi_xgb._selection import search
@@ -357,6 +357,14 @@ def test_a_scorer_is_told_of_classes_that_are_no_probabilities(n_classes: int) -
     assert (name, score) == ("score", pytest.approx(0.0, abs=1e-12))
 
 
+@pytest.mark.parametrize("n_classes", [0, 1])
+def test_a_scorer_is_told_of_probabilities_where_there_is_one_output(n_classes: int) -> None:
+    # XGBoost accepts num_class=1 where there is a single output.
+    shown = ScoredByScikitLearn(get_scorer("neg_log_loss"), n_classes, probabilities=True)
+    predictions, dtrain = np.array([0.25, 0.75, 0.5], np.float32), xgb.DMatrix(np.zeros((3, 1)), [0, 1, 1])
+    assert shown(predictions, dtrain)[1] == pytest.approx(np.mean(np.log([0.75, 0.75, 0.5])), abs=1e-6)
+
+
 def test_a_time_without_bounds_is_no_y(made: Made) -> None:
     with pytest.raises(ValueError, match="y must have two columns"):
         pi_xgb.compare(made.x, made.amount, made.z, params={"objective": "survival:aft"}, **COMPARED)
@@ -389,6 +397,16 @@ def test_the_teachers_of_a_selection_have_the_params_that_are_theirs(made: Made)
     recipe = Recipe(params, 2, {"objective": "count:poisson", "max_depth": 1})
     config = recipe.problem(dtrain, TeacherConfig(privileged), "select", sees_all=False).config
     assert config.teacher_params["max_depth"] == 1
+
+
+def test_features_are_joined_for_teachers_that_see_all_of_them_alone():
+    def joined(teacher, sees):
+        return [candidate.sees_all for candidate in candidates_of({}, METHODS, teacher, sees, 2, 1.0)[1:]]
+
+    # By default boosting sees the privileged features alone, as the teacher of JPIB does.
+    assert joined(["boosted", "linear"], None) == [False, True, False]
+    assert joined("linear", SEES) == [sees == "all" for sees in SEES] + [False]
+    assert not candidates_of({}, METHODS, "linear", None, 2, 1.0)[0].sees_all
 
 
 @pytest.mark.parametrize("objective", [*sorted(LOSSES), "reg:unknown", None])

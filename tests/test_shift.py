@@ -129,6 +129,11 @@ def test_rows_without_any_labelled_row_near_them_are_outside():
     assert found.weights.max() <= 10 * 1.5
 
 
+def test_rows_that_are_all_equal_are_not_outside():
+    found = labels.shift(pd.DataFrame({"a": np.zeros(10)}), None, np.arange(10) < 5)  # as few as can be compared
+    assert (found.auc.mean, found.outside, found.effective_rows) == (0.5, 0, 5)
+
+
 def test_the_same_rows_give_the_same_answer_in_any_container(shifted):
     x, z, known, found = shifted
     z = z.assign(kind=z["kind"].cat.codes)

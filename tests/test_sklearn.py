@@ -26,8 +26,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
@@ -1061,6 +1061,16 @@ def test_the_classes_of_another_estimator_are_matched_by_name():
         estimator(teacher=numbered, crossfit=2).fit(x, y, privileged=z)
 
 
+@pytest.mark.parametrize("sees", ["privileged", "all"])
+def test_an_estimator_reads_columns_that_xgboost_cannot_read(sees):
+    x, z, y = rows()
+    ward = pd.DataFrame({"ward": np.where(z["z0"] > 0, "a", "b")})
+    teacher = make_pipeline(OneHotEncoder(), LogisticRegression())
+    model = estimator(teacher=teacher, teacher_sees=sees, crossfit=0).fit(x, y, privileged=ward)
+    seen = ward if sees == "privileged" else x.join(ward)
+    assert same_as_train(model, x, y, 2, teacher=clone(teacher).fit(seen, y).predict_proba(seen)[:, 1])
+
+
 @pytest.mark.usefixtures("routing")
 def test_weights_reach_a_cross_fitted_estimator_with_routing_switched_on():
     x, z, y = rows()
@@ -1329,6 +1339,9 @@ def test_labels_that_cannot_be_classes():
     refused(r"y .*row.*'ill'", y=lambda y: np.full(len(y), "ill"), fit=apart)
     refused("Unknown label type: continuous", y=lambda y: y + 0.25, fit=apart)
     refused(r"1.*240 rows", y=lambda y: y.astype(float).where(y.index > 0))
+    refused(  # also where XGBoost trains on the labelled rows alone
+        "method must be one of", y=lambda y: y.astype(float).where(y.index > 20), fit=apart, kl_weight=0.0, method="pib"
+    )
     unseen = lambda x, z, y: {"privileged": z, "eval_set": [(x, y), (x, y + 1)]}  # noqa: E731
     refused(r"eval_set\[1\].*\[2\]", fit=unseen)
     refused(

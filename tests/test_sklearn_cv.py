@@ -236,10 +236,32 @@ def test_teacher_params_have_names():
         estimator(teacher_params=3).fit(x, y, privileged=z)
 
 
+def test_a_number_of_folds_is_a_number():
+    x, z, y = rows()
+    with pytest.raises(TypeError, match=r"nfold must be a whole number.*'3'"):
+        estimator(nfold="3").fit(x, y, privileged=z)
+
+
 def test_a_rare_class_is_called_by_its_name():
     x, z, _ = rows()
     with pytest.raises(ValueError, match=r"class 'rare'.*2 rows.*3 folds"):
         estimator().fit(x, np.array(["rare"] * 2 + ["usual"] * 148), privileged=z)
+
+
+def test_a_rare_class_is_refused_only_where_folds_are_cut_by_class(monkeypatch):
+    class Asked(Exception):
+        pass
+
+    def no_selection(*keywords, **more):
+        raise Asked
+
+    monkeypatch.setattr("pi_xgb._sklearn.cv.select", no_selection)
+    x, z, _ = rows()
+    halves = np.arange(0, 150, 2), np.arange(1, 150, 2)
+    with pytest.raises(Asked):
+        estimator(folds=[halves, halves[::-1]]).fit(x, np.arange(150) < 2, privileged=z)
+    with pytest.raises(Asked):
+        estimator(classes=0).fit(x, np.arange(150) // 2, privileged=z)  # amounts, two rows of each
 
 
 @pytest.mark.parametrize("kind", [PrivilegedXGBClassifier, PrivilegedXGBClassifierCV])

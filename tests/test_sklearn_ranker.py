@@ -240,6 +240,12 @@ def test_what_is_told_of_queries_fits_the_rows(keywords, error, message, crossfi
         PrivilegedXGBRanker(**SMALL, crossfit=crossfit).fit(x, y, privileged=z, **sets, **keywords)
 
 
+def test_every_evaluation_set_needs_its_queries():
+    x, z, y = rows()
+    with pytest.raises(ValueError, match="eval_qid"):
+        PrivilegedXGBRanker(**SMALL).fit(x, y, qid=QID, privileged=z, eval_set=[(x, y)] * 2, eval_qid=[QID])
+
+
 @pytest.mark.parametrize(
     "keywords",
     [

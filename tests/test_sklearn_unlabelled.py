@@ -194,6 +194,7 @@ NAMED = {
     "categories": lambda y: y.map({0: "healthy", 1: "ill"}).astype("category"),
     "dates": lambda y: y.map({0: pd.Timestamp("2020-01-01"), 1: pd.Timestamp("2021-01-01")}),
     "one column": lambda y: y.to_frame().to_numpy(),
+    "one column of text": lambda y: y.map({0: "healthy", 1: "ill"}).to_frame().to_numpy(object),
     "polars": lambda y: pytest.importorskip("polars").Series([{0: "a", 1: "b"}.get(value) for value in y]),
     "arrow": lambda y: pytest.importorskip("pyarrow").array([{0: "a", 1: "b"}.get(value) for value in y]),
 }
@@ -721,7 +722,8 @@ def test_what_is_stratified():
     plainly = list(LabelledKFold(3, stratify=False).split(grades, grades))
     # A row of each class for each fold is enough.
     enough = [0, 0, 0, 1, 1, 1]
-    assert [np.take(enough, test).tolist() for _, test in LabelledKFold(3).split(enough, enough)] == [[0, 1]] * 3
+    for y in (enough, np.reshape(enough, (6, 1))):
+        assert [np.take(enough, test).tolist() for _, test in LabelledKFold(3).split(enough, y)] == [[0, 1]] * 3
     # Rows in a row, and not dealt out by class.
     assert max(plainly[0][1]) < min(plainly[1][1])
     assert max(folds[0][0][1]) > min(folds[0][1][1])

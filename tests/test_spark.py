@@ -550,7 +550,7 @@ def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost():
 SETTINGS_AT_FAULT = {
     "kl_weight": ({"kl_weight": -1.0}, "kl_weight must be finite and at least 0"),
     "method": ({"method": "pib"}, "method must be one of"),
-    "engine": ({"engine": "cuda"}, "engine must be one of"),
+    "engine, before the labels are read": ({"engine": "cuda", "label_col": "weight"}, "engine must be one of"),
     "no columns": ({"privileged_cols": None}, "privileged_cols or teacher must be set"),
     "empty list": ({"privileged_cols": []}, "privileged_cols .* empty list"),
     "unknown column": ({"privileged_cols": ["z9"]}, "privileged_cols must name columns.*'z9'"),
@@ -589,6 +589,7 @@ def test_columns_of_other_types_are_refused(frame):
     worded = frame.withColumn("word", F.lit("a"))
     for changed, message in [
         ({"privileged_cols": ["z0", "word"]}, "'word' of type string"),
+        ({"privileged_cols": "word"}, "'word' of type string"),
         ({"label_col": "word"}, "label_col must be numbers, got 'word' of type string"),
         ({"validation_indicator_col": "y"}, "must be of type boolean"),
     ]:

@@ -266,6 +266,12 @@ def test_several_targets_weigh_rows():
         task(Spec.read({"objective": "reg:absoluteerror"}), label)
 
 
+def test_rows_of_a_matrix_have_finite_margins():
+    matrix = xgb.DMatrix(np.zeros((3, 1)), [0, 1, 0], base_margin=[0, np.nan, 0])
+    with pytest.raises(ValueError, match=r"base_margin of mine must be finite, got 1 rows.* first row 1:"):
+        Task.from_matrix(spec(), matrix, name="mine")
+
+
 def test_queries_have_one_weight_in_all_their_rows():
     ranking = Spec.read({"objective": "rank:pairwise"})
     matrix = xgb.DMatrix(np.zeros((5, 1)), np.arange(5.0), qid=[0, 0, 1, 2, 2])

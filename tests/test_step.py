@@ -12,7 +12,7 @@ from xgboost.callback import LearningRateScheduler
 
 import pi_xgb
 from pi_xgb._core.spec import Spec
-from pi_xgb._core.step import hessian_share
+from pi_xgb._core.step import DampedTarget, hessian_share
 from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy
 
 ROUNDS = 8
@@ -210,6 +210,18 @@ def test_shares_of_rows_that_weigh_little_or_nothing():
     np.testing.assert_allclose(damped, [0.6, 0, 1 / 40, 0.05], rtol=1e-6)
     adaptive = hessian_share(total, [following], 0.1, damped=False)
     np.testing.assert_allclose(adaptive, [0.6, 0, 0.1, 0.1], rtol=1e-6)
+
+
+def test_what_follows_at_once_is_not_averaged():
+    # As much as a round can close, less, more, and a row that nobody weighs.
+    damped = DampedTarget(np.array([1.7, 1.2, 6.0, 0.0]), [np.array([0.7, 0.2, 5.0, 0.0])])
+    mean, q = np.full(4, 0.3, np.float32), np.full(4, 1e-8, np.float32)
+    found, averaged = damped.update(mean, q, 1.0, None)
+    assert found.dtype == np.float32
+    assert (found == q).tolist() == [True, True, False, True]
+    pace = 1 / (1 + 4.3 / 0.1)
+    np.testing.assert_allclose(averaged, 0.3 * np.array([1, 1, pace, 1]), rtol=1e-6)
+    np.testing.assert_allclose(found[2], 0.3 - (0.7 + 4.3 * pace) / 5 * 0.3, rtol=1e-6)
 
 
 def test_steps_are_damped_where_all_who_follow_say_so():

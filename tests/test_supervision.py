@@ -231,13 +231,22 @@ def test_the_teacher_learns_from_labelled_rows_and_judges_all(crossfit):
     np.testing.assert_allclose(teacher.values[rest], np.mean(found, axis=0), atol=1e-6)
 
 
-def test_a_teacher_on_quantiles_learns_from_labelled_rows_too():
+@pytest.mark.parametrize("objective", ["binary:logistic", "reg:gamma"])
+def test_a_teacher_on_quantiles_learns_from_labelled_rows_too(objective):
     rows = Rows("binary:logistic")
-    by_weight = xgb.QuantileDMatrix(rows.z, rows.y)
-    found = pi_xgb.fit_teacher(rows.params, by_weight, 5, labelled=rows.labelled).values
+    params, y = rows.params | {"objective": objective}, rows.y + (objective == "reg:gamma")
+    by_weight = xgb.QuantileDMatrix(rows.z, y)
+    found = pi_xgb.fit_teacher(params, by_weight, 5, labelled=rows.labelled).values
     # Rows that cannot be cut out are left out by weight, and few distinct values leave no cuts to differ.
-    expected = pi_xgb.fit_teacher(rows.params, rows.privileged(), 5, labelled=rows.labelled).values
+    expected = pi_xgb.fit_teacher(params, xgb.DMatrix(rows.z, y), 5, labelled=rows.labelled).values
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_teacher_on_quantiles_that_learns_from_all_rows_needs_no_gradient():
+    rows = Rows("reg:squarederror")
+    params, matrix = rows.params | {"objective": "reg:absoluteerror"}, xgb.QuantileDMatrix(rows.z, rows.y)
+    found = pi_xgb.fit_teacher(params, matrix, 5).values
+    np.testing.assert_array_equal(found, xgb.train(params, matrix, 5).predict(matrix))
 
 
 def visits(n_patients: int = 60, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
@@ -489,6 +498,15 @@ def test_a_nan_where_the_teacher_counts_is_an_error_that_says_the_way_out():
     # Where it does not count it may say anything.
     assert booster.save_raw("json") == expected.save_raw("json")
 
+    class Rule(pi_xgb.Teacher):
+        is_adaptive = False
+
+        def q(self, mean, label, weight):
+            return q
+
+    ruled = pi_xgb.train(rows.params, rows.dtrain(), ROUNDS, teacher=Rule(), teacher_weight=counts)
+    assert ruled.get_dump() == expected.get_dump()
+
 
 def test_a_constraint_on_labels_leaves_unlabelled_rows_alone():
     from pi_xgb.constraints import EqualizedOdds
@@ -641,6 +659,8 @@ def test_one_class_alone_is_found_on_every_road():
         pi_xgb.cv(rows.params, rows.dtrain(), 3, privileged=rows.privileged(), labelled=ones)
     with pytest.raises(ValueError, match="6 labelled"):
         pi_xgb.cv(rows.params, rows.dtrain(), 3, nfold=9, teacher=rows.q, labelled=np.arange(rows.n) < 6)
+    with pytest.raises(ValueError, match="all labelled rows are of the class 1"):
+        pi_xgb.cv(rows.params, rows.dtrain(), 3, teacher=rows.q, labelled=rows.y == 1)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 import pi_xgb
+from pi_xgb._core.learners.features import Columns, Features
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
 DATA = pi_xgb.datasets.make_privileged(200, n_features=3, n_privileged=2, seed=0)
@@ -69,6 +70,11 @@ def test_columns_in_another_order_or_of_other_names_are_an_error(kind):
     assert pi_xgb.fit_teacher(PARAMS, xgb.DMatrix(DATA.z.to_numpy(), DATA.y), 5, teacher=KINDS[kind]).predict(
         DATA.z.to_numpy()
     ).shape == (200,)
+
+
+def test_an_estimator_reads_the_table_of_the_user_and_not_codes():
+    features = Features.from_table(TABLE)
+    assert Columns(features, are_read_by_xgboost=False).aligned(features).table is not None
 
 
 def test_a_fitted_estimator_finds_the_columns_of_both_matrices_by_name():

@@ -349,6 +349,8 @@ def test_what_cannot_be_a_teacher():
         pi_xgb.fit_teacher({"objective": "survival:cox"}, case.dprivileged(), 3)
     with pytest.raises(TypeError, match=r"QuantileDMatrix.*folds"):
         pi_xgb.fit_teacher(case.params(), xgb.QuantileDMatrix(case.z, case.y), 3, crossfit=3)
+    with pytest.raises(TypeError, match=r"an instance, got the class DummyRegressor: pass DummyRegressor\(\)"):
+        pi_xgb.fit_teacher(case.params(), case.dprivileged(), 3, teacher=DummyRegressor)
 
 
 @pytest.mark.parametrize("box", [list, pd.Series, tuple])
@@ -647,6 +649,13 @@ def test_the_loss_of_a_rate_of_0_is_finite(objective, kind):
     params = {"objective": objective, "nthread": 1}
     teacher = pi_xgb.fit_teacher(params, matrix, 3, teacher=kind, labelled=np.arange(300) < 10, crossfit=5)
     assert all(np.isfinite([teacher.loss, *(member.loss for member in teacher.members)]))
+
+
+@pytest.mark.parametrize(("objective", "more"), [("reg:squarederror", {}), ("count:poisson", {"base_score": 0.5})])
+def test_labels_of_0_alone_are_learned_as_by_xgboost(objective, more):
+    matrix, params = xgb.DMatrix(np.arange(20).reshape(10, 2), np.zeros(10)), {"objective": objective, **more}
+    teacher = pi_xgb.fit_teacher(params, matrix, 3)
+    assert_same_model(teacher.booster, xgb.train(params, matrix, 3))
 
 
 @pytest.mark.parametrize(("objective", "others"), [("survival:aft", ""), ("reg:gamma", "teacher='mixed', or ")])

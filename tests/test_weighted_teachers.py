@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pi_xgb import ModelTeacher, Teacher
+from pi_xgb._core.distillation import DistillationLoss
 from pi_xgb._core.losses import LOSSES, NUMBERS, PROBABILITIES, SHARES
 from pi_xgb._core.spec import Spec
 from pi_xgb._core.task import Task
@@ -83,6 +84,8 @@ def test_a_gap_is_no_answer_where_it_counts_however_little(weight):
             Says(q).answer(task(), Q, of_rows)
     assert Says(q).answer(task(), Q, nowhere)[0] == q[0]
     assert np.isnan(Says(q * np.nan).answer(task(), Q, 0 * nowhere)).all()
+    blended = DistillationLoss(task(), as_weighted_teachers(Says(q), weight, SHARES, nowhere)).target(Q)
+    assert blended[1] == task().label[1]
 
 
 def test_answers_have_the_shape_and_the_range_of_means():
