@@ -29,6 +29,7 @@ from pi_xgb._selection.search import LEAST_WRONG, fold_curves
 from pi_xgb._selection.select import _warn_of_poor_teacher
 from pi_xgb._selection.shared_folds import shared_folds
 from pi_xgb._selection.splits import Split, check_classes, splits_of, subset, usual_repeats
+from pi_xgb._selection.words import in_lines
 from pi_xgb._stats.paired import Interval, choose, corrected_interval
 from pi_xgb._xgb.matrix import side_by_side
 from pi_xgb.constraints import DemographicParity
@@ -406,6 +407,7 @@ def test_the_model_is_the_candidate_that_was_judged(sees, crossfit):
     # The teacher has the rounds of the search, the student those that were chosen.
     trained = selection.train(dtrain, privileged=privileged)
     assert trained.get_dump() == expected.get_dump()
+    assert f"teacher_sees={sees!r}" in trained.attr("pi_xgb_teacher_settings")
     # The choice is made of keywords of train, where the teacher has the rounds of the student.
     learned = pi_xgb.fit_teacher(params, both if sees == "all" else privileged, rounds, crossfit=crossfit)
     expected = pi_xgb.train(params, dtrain, rounds, teacher=learned, kl_weight=10.0)
@@ -471,6 +473,10 @@ def test_a_choice_may_be_trained_on_another_matrix_of_the_same_rows():
     joint = pi_xgb.JointTeacher(privileged, params)
     assert booster.get_dump() == pi_xgb.train(params, student, 2, teacher=joint, kl_weight=2.0).get_dump()
     assert teacher.booster.get_dump() == joint.booster.get_dump()
+    constraint = (DemographicParity(np.arange(150) % 2), 5.0)
+    booster, _ = selection.fit_matrices(dtrain, TeacherConfig(privileged), {}, constraints=[constraint])
+    teachers = [(pi_xgb.JointTeacher(privileged, params), 2.0), constraint]
+    assert booster.get_dump() == pi_xgb.train(params, dtrain, 2, teacher=teachers).get_dump()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -928,6 +934,7 @@ def test_a_selection_says_what_its_search_found(found, sentence):
     result = Selection(Recipe({}, 2, None), Score("logloss", maximised=False), found)
     assert str(result) == textwrap.fill(sentence, 100, break_on_hyphens=False)
     assert repr(result) == f"<Selection: {sentence}>"
+    assert in_lines(f"{'word ' * 19}held-out rows") == f"{'word ' * 18}word\nheld-out rows"  # no break at a hyphen
     assert result.gain == found.gains[found.chosen].mean
     assert result.choice["num_boost_round"] == found.rounds[found.chosen]
     names = ["plain", "jpib 1", "jpib 2"]

@@ -216,7 +216,6 @@ class Problem:
             crossfit=candidate.crossfit,
             crossfit_groups=self.config.crossfit_groups if candidate.crossfits(has_privileged=has_privileged) else None,
             all_features=self.both if sees == "all" else None,
-            allow_overlap=has_privileged,
         )
 
     def _seen_by(self, candidate: Candidate) -> str:
