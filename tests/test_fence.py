@@ -345,6 +345,13 @@ def test_a_table_becomes_a_matrix_whose_categories_are_told_apart():
     assert categories.kept_in_pieces(model) == []
 
 
+def test_a_table_is_not_copied_for_its_matrix(monkeypatch):
+    table = pd.DataFrame({"a": np.ones(3), "b": np.ones(3, np.float32)})
+    monkeypatch.setattr(xgb, "DMatrix", lambda data, *_, **__: data)
+    read = matrix.matrix_of(table)
+    assert all(np.shares_memory(read[name].to_numpy(), table[name].to_numpy()) for name in table)
+
+
 @pytest.mark.parametrize("names", [["n", "k"], ["n", "k", "t"], ["n", "t"]])
 def test_categories_that_xgboost_cannot_spell_are_kept_beside_it(names):
     odd = pd.Series(["ä", "\ud800", "ä"], dtype=object)  # half a character, which pandas' own text does not hold

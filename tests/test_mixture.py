@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_xgb._core.learners.mixture import fit_temperature, mixture_weights, tempered
+from pi_xgb._core.learners.mixture import _RelativeLoss, fit_temperature, mixture_weights, tempered
 from pi_xgb._core.losses import LOSSES
 
 N_CLASSES = 3
@@ -227,3 +227,10 @@ def test_other_means_and_labels_of_one_value_have_no_temperature():
     assert fit_temperature(LOSSES["count:poisson"], label, None, means[0]) == 1
     _, means = members("binary:logistic", 50, seed=0)
     assert fit_temperature(LOSSES["binary:logistic"], np.ones(50, np.float32), None, means[0]) == 1
+
+
+@pytest.mark.parametrize("n", [10, 11, 12])
+def test_rounding_errors_of_equal_labels_are_no_variance(n):
+    # The mean of 10 times 0.1 is above 0.1, and that of 11 times 5 above 5.
+    label = np.tile(np.array([0.1, 5], np.float32), (n, 1))
+    assert not _RelativeLoss(LOSSES["reg:squarederror"], label, None, np.zeros_like(label)).labels_vary

@@ -1554,6 +1554,8 @@ def test_the_best_cut_lies_midway_between_two_scores():
     # High scores speak for the coin: the other way round they prove nothing.
     assert from_one_row(-scores, coins, 20, 0.0, 0.2) == 0.0
     assert best_cut(np.repeat([0.0, 1.0], 20), np.arange(40) >= 20, 0.0, 0.2)[0] == 0.5  # the last cut counts, too
+    # Of more scores than cuts those count that are nearest to the quantiles: here 6, to the one at 6.25.
+    assert best_cut(np.arange(51.0), np.arange(51) >= 6, 0.0, 0.2) == (5.5, False)
 
 
 def test_a_gap_that_comes_or_goes_is_a_difference():

@@ -192,7 +192,8 @@ def test_numbers_in_columns():
     refused(ValueError, "f['b'] must be finite numbers, got -inf in row 1", read, {"a": [1, 2], "b": [1, -np.inf]}, "f")
     gaps = pd.Series([1, None], dtype="Int64")
     refused(ValueError, "f must have a value in every row, got 1 missing values in 2, first in row 1", read, gaps, "f")
-    refused(TypeError, "f must be finite numbers, got 'a' in row 1", read, pd.Series([1, "a"], dtype=object), "f")
+    message = "f must be finite numbers, got 'a' in row 1: encode text as numbers, ordered categories by"
+    refused(TypeError, message, read, pd.Series([1, "a"], dtype=object), "f")
     refused(ValueError, "f['b'] must have one value for each of the 2 rows, got 1", read, {"a": [1, 2], "b": [1]}, "f")
     refused(ValueError, "f must have one value for each of the 3 rows, got 2", read, [1, 2], "f", 3)
     refused(ValueError, "f has no columns", read, {}, "f")
@@ -278,7 +279,8 @@ def test_truth_values_of_rows():
     assert read([True, True], 2) is read(None, 2) is None
     assert read(np.array([[True], [False]]), 2).tolist() == [True, False]
     assert read([1, 0]).tolist() == [True, False]  # as many as they are
-    refused(ValueError, "labelled must be truth values, or 1 and 0, got 7 in row 2", read, [True, False, 7], 3)
+    message = "labelled must be truth values, or 1 and 0, got 7 in row 2: build it as y.notna()"
+    refused(ValueError, message, read, [True, False, 7], 3)
     refused(ValueError, "labelled must have a value in every row, got 1 missing values", read, [True, None], 2)
     refused(TypeError, "labelled must be truth values, or 1 and 0, got 'no' in row 1", read, [True, "no"], 2)
     refused(ValueError, "labelled must be one column, got 2", read, np.ones((2, 2)), 2)
@@ -315,7 +317,8 @@ def test_groups_of_rows_that_stay_together():
     refused(ValueError, "groups must be one column, got 2", read, np.ones((3, 2)), 3)
     refused(ValueError, "groups must have one value for each of the 3 rows, got 2", read, [1, 2], 3)
     for gaps in ([1.0, np.nan, None], ["a", np.nan, None], pd.Series(["a", None, pd.NA], dtype="string")):
-        refused(ValueError, "g must have a value in every row, got 2 missing values in 3, first", read, gaps, 3, "g")
+        message = "g must have a value in every row, got 2 missing values in 3, first in row 1: give a row"
+        refused(ValueError, message, read, gaps, 3, "g")
 
 
 def test_rows_without_privileged_values():
@@ -435,12 +438,15 @@ def test_labels_scores_and_weights():
     assert supervision.row_weights([largest, largest], 2).sum() == 2 * largest
     for weights, message in (
         ([1, np.inf], "sample_weight must be finite and at least 0, got inf in row 1"),
-        ([-3, 0], "sample_weight must be finite and at least 0, got -3 in row 0"),
+        ([-3, 0], "sample_weight must be finite and at least 0, got -3 in row 0: a weight of 0 ignores a row"),
         ([1e308, 1e308], "sample_weight must have a finite sum, got weights up to 1e+308"),
         ([0, 0], "sample_weight must be above 0 somewhere, got 0 in every row"),
         ([1, 2, 3], "sample_weight must have one value for each of the 2 rows, got 3"),
     ):
         refused(ValueError, message, supervision.row_weights, weights, 2)
+    # Too large for single precision: infinite, without a warning of NumPy.
+    message = "the q of teacher must be finite, got values from 0.5 to inf"
+    refused(ValueError, message, pi_xgb.KLObjective, [0.5, 1e300])
     message = "y_true must have one value for each of the 1 rows of y_score, got 2"
     refused(ValueError, message, vectors.as_scored, [0, 1], [0.5], None)
 

@@ -22,6 +22,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
@@ -370,8 +371,12 @@ def test_fit_and_predict_take_xgboosts_order_of_arguments(classes):
         ours.fit(x, y, weight, sample_weight=weight)
     with pytest.raises(TypeError, match=r"early_stopping_rounds.*constructor"):
         ours.fit(x, y, early_stopping_rounds=3)
+    if classes:
+        with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+            estimator(classes, kl_weight=0.0).fit(x, np.asarray(y)[:, None])
 
 
+@pytest.mark.filterwarnings("ignore:.*feature_weights")  # XGBoost wants them as a parameter
 @pytest.mark.parametrize("classes", [2, 3, 0])
 def test_every_keyword_of_fit_and_predict_arrives(classes, capsys):
     (x, _, y), (x_valid, _, y_valid), chance = (
@@ -386,11 +391,12 @@ def test_every_keyword_of_fit_and_predict_arrives(classes, capsys):
         "eval_set": [(x_valid, y_valid)],
         "sample_weight_eval_set": [chance.uniform(0.5, 2, len(y))],
         "base_margin_eval_set": [chance.normal(size=n_margins)],
-        "verbose": True,
+        "verbose": 2,
     }
     first = plain(classes, n_estimators=2, max_depth=1).fit(x, y)
     for params, further in (
         ({"colsample_bynode": 0.5, "feature_weights": [9, 1, 1, 0.1]}, {}),
+        ({"colsample_bynode": 0.5}, {"feature_weights": [9, 1, 1, 0.1]}),
         ({}, {"xgb_model": first}),
     ):
         theirs = plain(classes, **params).fit(x, y, **keywords, **further)

@@ -105,6 +105,17 @@ def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
     assert error.value.args[1]["seed"] == 0
     assert error.value.args[1]["n_jobs"] == 1
 
+    # The training of the choice is told what goes by row, too.
+    class Found:
+        fit_matrices = staticmethod(no_selection)
+
+    monkeypatch.setattr("pi_xgb._sklearn.cv.select", lambda *keywords, **more: Found)
+    with pytest.raises(Told) as error:
+        model.fit(x, y, privileged=z, teacher_weight=counts, crossfit_groups=groups)
+    config = error.value.args[0][1]
+    assert config.crossfit_groups is groups
+    assert config.teacher_weight is counts
+
 
 def test_best_params_are_those_of_the_estimator_without_cv():
     x, z, y = rows(300)

@@ -72,8 +72,8 @@ def test_every_keyword_of_xgbranker_arrives(capsys):
 def test_feature_weights_may_be_passed_to_fit():
     x, _, y = rows()
     params, weights = {"n_estimators": 4, "n_jobs": 1, "colsample_bynode": 0.5}, [9, 1, 1, 0.1]
-    found = PrivilegedXGBRanker(kl_weight=0.0, **params).fit(x, y, qid=QID, feature_weights=weights)
-    expected = PrivilegedXGBRanker(kl_weight=0.0, **params, feature_weights=weights).fit(x, y, qid=QID)
+    found = PrivilegedXGBRanker(kl_weight=0.0, **params).fit(x, y, group=[7, 9] + [8] * 28, feature_weights=weights)
+    expected = PrivilegedXGBRanker(kl_weight=0.0, **params, feature_weights=weights).fit(x, y, group=[7, 9] + [8] * 28)
     assert found.get_booster().get_dump() == expected.get_booster().get_dump()
 
 
@@ -203,7 +203,7 @@ def test_lengths_are_told_in_words(changed, message):
     ("keywords", "error", "message"),
     [
         ({"group": [8] * 29}, ValueError, "group must .* 240 rows of X .* got 232 in 29 queries"),
-        ({"group": [8] * 31 + [-8]}, ValueError, "group must be .* got -8 in query 31"),
+        ({"group": [8] * 31 + [-8]}, ValueError, "group must .* got -8 in query 31: give the number of rows of"),
         ({"group": [8.5] * 2 + [8] * 27 + [7]}, ValueError, "group must be the number of rows of each query"),
         ({"group": [8] * 29 + [np.nan]}, ValueError, "group must .* 1 missing .* first in query 29"),
         ({"group": ["8"] * 30}, TypeError, "group must be .* got .*8.* in query 0"),

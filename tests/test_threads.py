@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import xgboost as xgb
 from helpers_joint import assert_same_model, problem
 
 import pi_xgb
+from pi_xgb._xgb.threads import in_threads
 
 # Long enough for a slow machine; a deadlock would last for ever.
 TIMEOUT = 30.0
@@ -208,6 +210,27 @@ def test_a_training_that_raises_lets_the_next_one_in():
     results = at_the_same_time(broken, shared.kbpib, broken, shared.kbpib)
     assert_same_model(results[1], expected)
     assert_same_model(results[3], expected)
+
+
+def test_an_error_cancels_the_work_that_waits(monkeypatch):
+    released, done = threading.Event(), []
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, wait: bool = True, **options: Any) -> None:
+            super().shutdown(wait=False, **options)
+            released.set()
+            super().shutdown(wait)
+
+    def work(item: int) -> None:
+        if item == 0:
+            raise RuntimeError("the lights went out")
+        assert released.wait(TIMEOUT)
+        done.append(item)
+
+    monkeypatch.setattr("pi_xgb._xgb.threads.ThreadPoolExecutor", Pool)
+    with pytest.raises(RuntimeError, match="lights"):
+        in_threads(work, range(9), 2)
+    assert len(done) <= 2  # what the two threads had begun
 
 
 def test_a_callback_may_train_on_the_same_matrices():
