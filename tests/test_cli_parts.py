@@ -271,7 +271,7 @@ def test_columns_are_known_before_rows_are_read(tmp_path, monkeypatch):
     pd.DataFrame({"a": [1, 2], "b": 3}).to_csv(tmp_path / "rows.csv", index=False)
     source = Source(str(tmp_path / "rows.csv"), [], pytest.fail)
     assert requested == [2]
-    source.read(["a"])
+    assert source.read(["a"]).columns.tolist() == ["a"]
     assert requested == [2, None]
 
 

@@ -201,6 +201,20 @@ def test_held_out_rows_have_no_say_in_the_models_that_they_judge():
     assert np.array_equal(curves(False), curves(True))
 
 
+def test_the_mistakes_of_plain_xgboost_are_counted_on_held_out_rows():
+    params, dtrain, privileged, _ = data()
+    problem = Recipe(params, ROUNDS, None).problem(dtrain, TeacherConfig(privileged), "select", sees_all=False)
+    split = Split(0, 0, np.arange(50, 150), np.arange(50))
+    given = problem, split, candidates_of({}, "jpib", "boosted", None, None, 1.0), Score("logloss", False)
+    found = fold_curves(*given)
+    train, test = dtrain.slice(split.train), dtrain.slice(split.test)
+    models = [xgb.train(params, train, rounds) for rounds in range(1, ROUNDS + 1)]
+    assert found.wrong.tolist() == [((model.predict(test) > 0.5) != test.get_label()).sum() for model in models]
+    again = fold_curves(*given, plain=found)  # a search that takes plain XGBoost from this one
+    assert again.scores.tolist() == found.scores.tolist()
+    assert again.wrong is found.wrong
+
+
 def test_a_selection_keeps_nothing_of_the_data():
     params, dtrain, privileged, _ = data()
     kept = pickle.dumps(select(params, dtrain, ROUNDS, privileged=privileged, **FEW))

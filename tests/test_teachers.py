@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import pi_xgb
+from pi_xgb._core.learners.boosted import _global_mean
 from pi_xgb._stats.folds import deal_folds
 
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
@@ -489,6 +490,9 @@ def test_a_fold_without_a_claim_predicts_almost_nothing():
     assert 0 <= teacher.values[7] < 1e-20
     assert teacher.values.max() > 0.01
     assert pi_xgb.fit_teacher(params | {"base_score": 0.5}, xgb.DMatrix(x, claim), 1, crossfit=5).values.min() > 0.1
+    targets = np.float32([[0, 1], [0, 3]])
+    assert _global_mean(targets, None).tolist() == [0, 2]
+    assert _global_mean(targets, np.float32([1, 3])).tolist() == [0, 2.5]
 
 
 @pytest.mark.parametrize(("own", "max_bin"), [({}, 64), ({"max_bin": 8}, 8), ({"booster": "gblinear"}, None)])
