@@ -105,7 +105,7 @@ def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
     assert error.value.args[1]["seed"] == 0
     assert error.value.args[1]["n_jobs"] == 1
 
-    # The training of the choice is told what goes by row, too.
+    # The training of the choice gets the values per row, too.
     class Found:
         fit_matrices = staticmethod(no_selection)
 

@@ -36,7 +36,7 @@ class Recipe:
     crossfit: int | None = None
     """None: as many folds as the labelled rows can fill."""
     teacher_sees: str | None = None
-    """None where the caller knows no other columns."""
+    """None in ``fit_teacher``, which has one matrix."""
     seed: int = 0
     keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """The keywords of a booster's training: evaluation and early stopping."""
