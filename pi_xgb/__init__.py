@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from . import constraints, datasets, importance, labels, metrics, plotting, privacy
     from . import dask as dask
     from . import spark as spark
-    from ._core.attached import attach_teacher
     from ._core.checkpoint import JointCheckPoint
     from ._core.cv import cv
-    from ._core.joint import JointObjective, JointTeacher
-    from ._core.learned import fit_teacher
+    from ._core.joint import JointTeacher
+    from ._core.learners.fit_teacher import fit_teacher
     from ._core.learners.learned_teacher import LearnedTeacher
-    from ._core.objective import KLObjective
-    from ._core.teachers import ModelTeacher, Teacher
+    from ._core.objective import JointObjective, KLObjective
+    from ._core.teachers import ModelTeacher
     from ._core.train import train
+    from ._core.training import Teacher
     from ._frontier.frontier import frontier
     from ._frontier.result import Frontier
     from ._report.report import report
@@ -40,7 +40,7 @@ _LATER = {
     "Comparison": "selection",
     "Frontier": "_frontier.result",
     "JointCheckPoint": "_core.checkpoint",
-    "JointObjective": "_core.joint",
+    "JointObjective": "_core.objective",
     "JointTeacher": "_core.joint",
     "KLObjective": "_core.objective",
     "LearnedTeacher": "_core.learners.learned_teacher",
@@ -51,14 +51,13 @@ _LATER = {
     "PrivilegedXGBRegressor": "sklearn",
     "PrivilegedXGBRegressorCV": "sklearn",
     "Selection": "selection",
-    "Teacher": "_core.teachers",
-    "attach_teacher": "_core.attached",
+    "Teacher": "_core.training",
     "compare": "selection",
     "constraints": None,
     "cv": "_core.cv",
     "dask": None,
     "datasets": None,
-    "fit_teacher": "_core.learned",
+    "fit_teacher": "_core.learners.fit_teacher",
     "frontier": "_frontier.frontier",
     "importance": None,
     "labels": None,
@@ -88,7 +87,6 @@ __all__ = [
     "Selection",
     "Teacher",
     "__version__",
-    "attach_teacher",
     "compare",
     "constraints",
     "cv",

@@ -17,21 +17,20 @@ from xgboost.callback import EvaluationMonitor, TrainingCallback
 from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
 from .._rows.cv_folds import Dealing, Fold, with_unlabelled
+from .._rows.matrix_checks import check_is_dmatrix, check_metric
 from .._rows.resume_cache import ResumeCache
-from .._xgb.matrix import exclusive, query_of_row, slice_rows
+from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
 from .._xgb.params import user_params
 from .._xgb.rebind import FoldParts, cv_on
 from .._xgb.signature import called_like, keyword_names
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
-from .checks import check_is_dmatrix, check_kl_weight, check_metric
-from .config import DEFAULT_METHOD, MethodName, TeacherConfig
+from .distillation import Distillation
 from .engines import callback, choose, copies
-from .job import Boosting, Job, Plan, shown_predictions
-from .learned import TrainableTeacher, train_teachers
-from .spec import Spec
-from .supervision import Supervision
-from .teachers import DEFAULT_KL_WEIGHT
-from .train import check_obj
+from .engines.boosting import Boosting, shown_predictions
+from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
+from .learners.recipe import Recipe
+from .teachers import check_kl_weight
+from .training import Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.cv)
 
@@ -47,7 +46,7 @@ def cv(
     teacher: Any = None,
     teacher_sees: Literal["privileged", "all"] | None = None,
     crossfit: int | None = None,
-    kl_weight: float | Iterable[float] = DEFAULT_KL_WEIGHT,
+    kl_weight: float | Iterable[float] | None = None,
     teacher_params: Any = None,
     allow_overlap: bool = False,
     labelled: Any = None,
@@ -106,7 +105,9 @@ def cv(
         one thread, unless params set ``nthread``: on a busy machine threads that wait for each other in every round
         take many times as long.
     obj : callable, default=None
-        Only without a teacher, as for ``xgboost.cv``.
+        Only without a teacher, as for ``xgboost.cv``. An objective with a method ``subset(rows)``, such as
+        :class:`pi_xgb.KLObjective`, is cut along with the rows: each fold calls ``obj.subset(its training rows)``, so
+        that the objective may hold values per row.
 
     Returns
     -------
@@ -127,188 +128,185 @@ def cv(
     >>> best = table["test-auc-mean"].groupby("kl_weight").max().idxmax()
     """
     given = locals()
-    keywords = {name: given[name] for name in _KEYWORDS if name in given}
+    own_keywords = {name: given[name] for name in _KEYWORDS if name in given}
     is_grid = isinstance(kl_weight, Iterable) and not isinstance(kl_weight, str)
-    grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)]
+    grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)] if is_grid else []
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs, 1)
-    config = TeacherConfig.from_keywords({**given, "kl_weight": DEFAULT_KL_WEIGHT if is_grid else grid[0]})
-    config.check()
-    check_obj(obj, config)
-    if is_grid:
-        _check_single_teacher(config)
-    elif resume is not None or resume_key is not None:
+    keywords = Keywords.of({**given, "kl_weight": None if is_grid else kl_weight})
+    keywords.check()
+    check_obj(obj, keywords)
+    if is_grid and (not keywords.is_given or keywords.has_own_weights):
+        raise ValueError(
+            "several values of kl_weight require one teacher: pass privileged=, or teacher= other than a list, which "
+            "has its own weights"
+        )
+    if not is_grid and (resume is not None or resume_key is not None):
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
-    with exclusive(dtrain, *config.matrices):
+    with exclusive(dtrain, *keywords.matrices):
         own = user_params(params)
-        if not is_grid and config.leaves_to_xgboost(own, obj):
-            return xgboost.cv(params, dtrain, num_boost_round, **keywords)
+        if not is_grid and keywords.leaves_to_xgboost(own, obj):
+            run = xgboost.cv if not hasattr(obj, "subset") else _with_rows_of(obj, dtrain, own_keywords)
+            return run(params, dtrain, num_boost_round, **own_keywords)
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
         check_whole("num_boost_round", num_boost_round)
         user_code = callbacks or custom_metric or fpreproc or verbose_eval or None
         jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), user_code)
         params, own = (on_one_thread(each, dtrain.num_row()) for each in (params, own))
-        rows = _Folds.from_config(Spec.read(own), dtrain, num_boost_round, config, grid, keywords, is_grid=is_grid)
+        folds = _Folds.read(Spec.read(own), Boosting(dtrain, num_boost_round), keywords, grid, own_keywords)
         if not is_grid:
-            return rows.with_trained_teachers().history(grid[0], params, keywords)
-        cache = _cache(resume, resume_key, own, rows, config, keywords)
+            return folds.fitted().history(None, params, own_keywords)
+        shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # these change no number
+        inputs = {name: value for name, value in own_keywords.items() if name not in shown}
+        inputs |= {"params": own, "dtrain": dtrain, "num_boost_round": num_boost_round, **vars(keywords)}
+        inputs["folds"] = [getattr(own_keywords["folds"], "split", None), folds.dealt]
+        cache = ResumeCache(resume, resume_key, "cv", inputs)
         if not all(str(weight) in cache for weight in grid):
-            rows = rows.with_trained_teachers()
-        history = functools.partial(_grid_history, rows, params, keywords)
+            folds = folds.fitted()
+        history = functools.partial(_grid_history, folds, params, own_keywords)
         once = cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
         if jobs == 1:
             histories = {weight: once(weight) for weight in grid}
     if jobs > 1:
-        # Outside of the lock of dtrain, which would block a user's metric that trains on dtrain in these threads.
+        # Release the lock of dtrain: metrics may train on dtrain in these threads.
         histories = dict(zip(grid, in_threads(once, grid, jobs), strict=True))
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
+
+
+def _with_rows_of(obj: Any, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> Callable[..., Any]:
+    """Return ``xgboost.cv`` with an objective whose values per row are cut into folds with the matrix."""
+    query = query_of_row(dtrain)
+    dealt = _dealing(keywords).row_folds(labels_of(dtrain), None, query)
+    objectives: dict[xgboost.DMatrix, Any] = {}
+
+    def matrices(params: dict[str, Any]) -> list[FoldParts]:
+        folds = []
+        for rows, out in dealt:
+            own, test, chosen = _sliced(dtrain, rows, out, keywords["fpreproc"], dict(params))
+            objectives[own] = obj.subset(rows)
+            folds.append(FoldParts(own, own, test, chosen))
+        return folds
+
+    def run(params: Any, dtrain: xgboost.DMatrix, num_boost_round: int, **own: Any) -> Any:
+        changed = {**own, "folds": None, "fpreproc": None, "obj": callback.FoldObjective(objectives)}
+        return cv_on(matrices)(params, dtrain, num_boost_round, **changed)
+
+    return run
+
+
+def _dealing(keywords: Mapping[str, Any]) -> Dealing:
+    return Dealing(**{name: keywords[name] for name in Dealing._fields})
+
+
+def _sliced(
+    dtrain: xgboost.DMatrix, rows: Array, out: Array, fpreproc: Callable[..., Any] | None, params: dict[str, Any]
+) -> tuple[xgboost.DMatrix, xgboost.DMatrix, dict[str, Any]]:
+    """Return training rows, held-out rows and params of a fold, after the user's own preparation."""
+    own, test = slice_rows(dtrain, rows), slice_rows(dtrain, out)
+    return (own, test, params) if fpreproc is None else fpreproc(own, test, params)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Folds:
     """The rows in folds and their teachers, for any ``kl_weight``."""
 
-    spec: Spec
-    dtrain: xgboost.DMatrix
-    num_boost_round: int
-    supervision: Supervision
+    training: Training
     """Of all rows, without teachers of weight 0."""
+    boosting: Boosting
     dealt: list[Fold]
     """The folds of the labelled rows."""
     row_folds: list[Fold]
     """The same, with unlabelled rows in the training parts."""
     engine: str
-    trained: list[Supervision] | None = None
-    """Per fold, with trained teachers; None before they are trained."""
+    of_folds: list[Training] | None = None
+    """The training of each fold, with fitted teachers; None before they are fitted."""
 
     @classmethod
-    def from_config(
-        cls,
-        spec: Spec,
-        dtrain: xgboost.DMatrix,
-        num_boost_round: int,
-        config: TeacherConfig,
-        grid: list[float],
-        keywords: Mapping[str, Any],
-        *,
-        is_grid: bool,
+    def read(
+        cls, spec: Spec, boosting: Boosting, keywords: Keywords, grid: list[float], own_keywords: Mapping[str, Any]
     ) -> _Folds:
         """Return the folds, after all checks that precede a training."""
-        if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, config.privileged)):
+        dtrain = boosting.dtrain
+        if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, keywords.privileged)):
             raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
-        supervision = config.read(spec, dtrain, Boosting(num_boost_round))
-        supervision = supervision.weighing(max(grid)).counting()
-        task = supervision.task(spec, dtrain)
-        task.check_labelled_rows()
+        training = keywords.read(spec, boosting)
+        training = (training.weighing(max(grid)) if grid else training).counting()
+        training.check_labelled_rows()
         query = query_of_row(dtrain)
         if query is not None and not spec.loss.by_query:
             raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
-        spec.warn_of_other_meanings(task.label, kl_weight_given=is_grid or config.weight_is_given)
+        training.warn_of_other_meanings(kl_weight_given=bool(grid) or keywords.weight_is_given)
         # On the CPU: xgboost.cv takes one objective, and the native engine needs other labels for every fold.
         on_host = dataclasses.replace(spec, device="cpu")
-        engine = choose("auto", Plan(spec=on_host, supervision=supervision, dtrain=dtrain))
-        dealing = Dealing(**{name: keywords[name] for name in Dealing._fields})
-        dealt = dealing.row_folds(task.label, task.labelled, query)
-        row_folds = with_unlabelled(dealt, task.labelled, query)
-        return cls(spec, dtrain, num_boost_round, supervision, dealt, row_folds, engine)
+        engine = choose("auto", on_host, training.guides, is_uniform=True, dtrain=dtrain)
+        dealt = _dealing(own_keywords).row_folds(training.label, training.labelled, query)
+        return cls(training, boosting, dealt, with_unlabelled(dealt, training.labelled, query), engine)
 
-    def with_trained_teachers(self) -> _Folds:
-        """Return the folds with trained teachers: one teacher serves every ``kl_weight`` of its fold."""
-        if not any(isinstance(weighted.teacher, TrainableTeacher) for weighted in self.supervision.teachers):
-            return self
-        trained = [train_teachers(self.supervision.subset(rows)) for rows, _ in self.row_folds]
-        return dataclasses.replace(self, trained=trained)
+    def fitted(self) -> _Folds:
+        """Return the folds with fitted teachers: one serves every ``kl_weight`` of its fold."""
+        if not any(isinstance(guide.teacher, Recipe) for guide in self.training.guides):
+            return self  # adaptive teachers change as they teach: each weight needs its own
+        of_folds = [with_fitted_teachers(self.training.subset(rows)) for rows, _ in self.row_folds]
+        return dataclasses.replace(self, of_folds=of_folds)
 
-    def history(self, weight: float, params: Any, keywords: Mapping[str, Any]) -> Any:
-        """Return the history of ``xgboost.cv`` for one ``kl_weight``."""
-        has_own_weights = self.supervision.has_own_weights
-        has_teacher = bool(self.supervision.teachers) and (weight > 0 or has_own_weights)
+    def history(self, weight: float | None, params: Any, keywords: Mapping[str, Any]) -> Any:
+        """Return the history of ``xgboost.cv`` for one ``kl_weight``; None keeps the weights of the teachers."""
+        dtrain, n_rounds, spec = self.boosting.dtrain, self.boosting.num_boost_round, self.training.spec
+        has_teacher = bool(self.training.guides) and weight != 0
         if self.engine != "copies" and not has_teacher:
             # Plain XGBoost trains on labelled rows only.
-            return xgboost.cv(params, self.dtrain, self.num_boost_round, **{**keywords, "folds": self.dealt})
-        # Adaptive teachers change as they teach: each weight needs its own.
-        per_fold = self.trained or [self.supervision.subset(rows) for rows, _ in self.row_folds]
-        supervisions = [supervision.weighing(weight) for supervision in per_fold]
-        if not has_teacher:
-            supervisions = [supervision.with_teachers([]) for supervision in supervisions]
-        folds = _Matrices(self, supervisions, keywords["fpreproc"])
+            return xgboost.cv(params, dtrain, n_rounds, **{**keywords, "folds": self.dealt})
+        starts: dict[xgboost.DMatrix, callback.Start] = {}
+
+        def matrices(params: dict[str, Any]) -> list[FoldParts]:
+            trainings = self.of_folds or [self.training.subset(rows) for rows, _ in self.row_folds]
+            if weight is not None:
+                trainings = [training.weighing(weight) for training in trainings]
+            folds = zip(self.row_folds, trainings, strict=True)
+            return [self._fold(rows, out, own, starts, keywords, dict(params)) for (rows, out), own in folds]
+
         changed = {**keywords, "folds": None, "fpreproc": None}
         if self.engine != "copies":
-            changed["callbacks"] = [*(keywords["callbacks"] or ()), callback.StartFolds(folds.distillations)]
-            changed["obj"] = callback.FoldObjective(folds.distillations)
-            changed["custom_metric"] = shown_predictions(keywords["custom_metric"], self.spec.loss)
-        return cv_on(folds)(self.spec.params, self.dtrain, self.num_boost_round, **changed)
+            changed["callbacks"] = [*(keywords["callbacks"] or ()), callback.StartFolds(starts)]
+            changed["obj"] = callback.FoldObjective(starts)
+            changed["custom_metric"] = shown_predictions(keywords["custom_metric"], spec.loss)
+        return cv_on(matrices)(spec.params, dtrain, n_rounds, **changed)
 
-
-@dataclasses.dataclass(frozen=True)
-class _Matrices:
-    """The matrices of the folds for one ``kl_weight``: prepared for the engine, evaluated on the original rows."""
-
-    rows: _Folds
-    supervisions: Sequence[Supervision]
-    """Of the training rows of each fold, their teachers trained."""
-    fpreproc: Callable[..., Any] | None
-    distillations: dict[xgboost.DMatrix, callback.Start] = dataclasses.field(default_factory=dict)
-    """By training matrix, for the callback engine."""
-
-    def __call__(self, params: dict[str, Any]) -> list[FoldParts]:
-        """Return matrices and params of each fold."""
-        folds = zip(self.rows.row_folds, self.supervisions, strict=True)
-        return [self._fold(rows, out, supervision, dict(params)) for (rows, out), supervision in folds]
-
-    def _fold(self, rows: Array, out: Array, supervision: Supervision, params: dict[str, Any]) -> FoldParts:
-        dtrain = self.rows.dtrain
-        own, test = slice_rows(dtrain, rows), slice_rows(dtrain, out)
-        if self.fpreproc is not None:
-            own, test, params = self.fpreproc(own, test, params)
-        supervision = supervision.counting()
-        task = supervision.task(Spec.read(params), own)
+    def _fold(
+        self,
+        rows: Array,
+        out: Array,
+        training: Training,
+        starts: dict[xgboost.DMatrix, callback.Start],
+        keywords: Mapping[str, Any],
+        params: dict[str, Any],
+    ) -> FoldParts:
+        """Return the matrices of a fold, prepared for the engine, and evaluated on the original rows."""
+        own, test, params = _sliced(self.boosting.dtrain, rows, out, keywords["fpreproc"], params)
+        # The user's preparation may have changed rows and params.
+        fresh = Training.from_matrix(Spec.read(params), own, training.labelled)
+        training = fresh.replace(guides=training.guides).counting()
         # Training metrics use labelled rows only.
-        shown = own if task.labelled is None else slice_rows(own, np.flatnonzero(task.labelled))
-        if self.rows.engine == "copies":
-            if not supervision.teachers:
+        shown = own if training.labelled is None else slice_rows(own, np.flatnonzero(training.labelled))
+        if self.engine == "copies":
+            if not training.guides:
                 return FoldParts(shown, shown, test, params)
-            stack, chosen = copies.stack_with_params(task, supervision.teachers, own, {})
+            stack, chosen = copies.stack_with_params(training, own, {})
             return FoldParts(stack, shown, test, chosen)
-        job = Job(task=task, supervision=supervision, dtrain=own, boosting=Boosting())
-        start, chosen = callback.prepared(job)
-        self.distillations[own] = start
+        distillation = Distillation(training)
+        chosen = distillation.params()
+        starts[own] = callback.Start(distillation, own, chosen.get("base_score"))
         return FoldParts(own, shown, test, chosen)
 
 
-def _cache(
-    resume: Any, resume_key: str | None, params: Any, rows: _Folds, config: TeacherConfig, keywords: Mapping[str, Any]
-) -> ResumeCache:
-    """Return the cache of this search in the file of ``resume``."""
-    shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # these change no number
-    inputs = {name: value for name, value in keywords.items() if name not in shown}
-    inputs |= {"params": params, "dtrain": rows.dtrain, "num_boost_round": rows.num_boost_round, **vars(config)}
-    inputs["folds"] = [getattr(keywords["folds"], "split", None), rows.dealt]
-    return ResumeCache(resume, resume_key, "cv", inputs)
-
-
-def _grid_history(rows: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:
+def _grid_history(folds: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:
     """Return the history of one ``kl_weight`` of a grid; printed lines begin with its value."""
-    printing = _printing(weight, keywords["verbose_eval"], keywords["show_stdv"])
-    listeners = [*copy.deepcopy(list(keywords["callbacks"] or ())), *printing]
-    return rows.history(weight, params, {**keywords, "callbacks": listeners, "verbose_eval": False})
+    verbose_eval, listeners = keywords["verbose_eval"], copy.deepcopy(list(keywords["callbacks"] or ()))
+    if verbose_eval:
 
+        def write(line: str) -> None:
+            collective.communicator_print(f"kl_weight {weight:g} {line}")
 
-def _printing(weight: float, verbose_eval: Any, show_stdv: bool) -> list[TrainingCallback]:
-    """Return the callbacks that print the rounds of one ``kl_weight``."""
-    if not verbose_eval:
-        return []
-
-    def write(line: str) -> None:
-        collective.communicator_print(f"kl_weight {weight:g} {line}")
-
-    return [EvaluationMonitor(period=int(verbose_eval), show_stdv=show_stdv, logger=write)]
-
-
-def _check_single_teacher(config: TeacherConfig) -> None:
-    if not config.is_given or config.has_own_weights:
-        raise ValueError(
-            "several values of kl_weight require one teacher: pass privileged=, or teacher= other than a list, which "
-            "has its own weights"
-        )
+        listeners.append(EvaluationMonitor(period=int(verbose_eval), show_stdv=keywords["show_stdv"], logger=write))
+    return folds.history(weight, params, {**keywords, "callbacks": listeners, "verbose_eval": False})

@@ -10,17 +10,13 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
-from .._rows.supervision import read_teacher_weight
+from .._rows.matrix_checks import check_as_many_rows, check_is_dmatrix, check_same_labels
 from .._xgb.booster import base_score_of
-from .._xgb.matrix import freeze, labels_of, slice_rows, thaw
+from .._xgb.matrix import freeze, slice_rows, thaw
 from .._xgb.model_file import load_booster
-from .._xgb.params import number_of_classes, user_params
-from .blend import Blend
-from .checks import check_as_many_rows, check_dmatrix, check_kl_weight, check_same_labels
-from .distillation import DistillationLoss
-from .objective import KLObjective
-from .spec import Spec
-from .teachers import DEFAULT_KL_WEIGHT, Start, Teacher, WeightedTeacher, as_weighted_teachers, is_list_of_pairs
+from .distillation import Blend, Distillation, answer
+from .teachers import as_guides, check_kl_weight, is_list_of_pairs
+from .training import About, Guide, Spec, Student, Teacher, Training
 
 # The number of rows whose last predictions identify the student.
 _ROWS_REMEMBERED = 1000
@@ -65,6 +61,8 @@ class JointTeacher(Teacher):
     True
     """
 
+    hessian = "full"
+
     def __init__(
         self,
         dprivileged: xgboost.DMatrix,
@@ -75,12 +73,18 @@ class JointTeacher(Teacher):
         extra_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
         self._spec = Spec.read(params)
-        self.settings = {"teacher_params": self._spec.params}
-        check_dmatrix(dprivileged, "privileged", self._spec.loss)
-        self._spec.check_margins_stay()
+        check_is_dmatrix(dprivileged, "privileged")
+        self._label = Training.from_matrix(self._spec, dprivileged, name="privileged").label
+        if self._spec.drops_trees:
+            raise ValueError(
+                "booster='dart' (rate_drop, one_drop) is not supported by JPIB, since it drops trees in every round: "
+                "use gbtree or gblinear without these, or method='kbpib'"
+            )
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
-        self._extra = _weighted_teachers(extra_teachers, self._spec)
+        self._extra = [guide for guide in _guides(extra_teachers, self._spec) if guide.kl_weight > 0]
+        self.settings: dict[str, Any] = {"teacher_params": self._spec.params}
+        """The keywords of its training, which a model records."""
         self._continues = xgb_model is not None
         self._booster: xgboost.Booster | None = None
         if self._continues:
@@ -89,11 +93,16 @@ class JointTeacher(Teacher):
             # A base_score given again would overwrite the loaded one.
             own_params = {key: value for key, value in self._spec.params.items() if key != "base_score"}
             self._booster = xgboost.Booster(own_params, [dprivileged], model_file=xgb_model)
-        self._device = "cpu"
-        self._begun: tuple[Start, Blend] | None = None
+        self._begun: tuple[Training, Blend] | None = None
+        self._base_score: Any = None
         self._q: Array | None = None
         self._student_seen: Array | None = None
         self._student_start: str | None = None
+
+    @property
+    def about(self) -> About:  # type: ignore[override]  # it is read only
+        """What a training has to know of it."""
+        return About(kind="boosted", method="jpib", settings=self.settings, matrices=[self._dprivileged])
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -102,47 +111,33 @@ class JointTeacher(Teacher):
             raise ValueError("this teacher has not been trained yet: pass it to pi_xgb.train first")
         return self._booster
 
-    recorded_method = "jpib"
-    kind = "boosted"
-    hessian = "full"
-
-    @property
-    def matrices(self) -> Sequence[xgboost.DMatrix]:  # type: ignore[override]  # it is read only
-        return [self._dprivileged]
-
-    def check(self, n_rows: int) -> None:
-        check_as_many_rows(n_rows, self._dprivileged)
-
-    def start(self, training: Start) -> None:
-        if type(training.loss) is not type(self._spec.loss):
+    def start(self, training: Training) -> None:
+        if not training.spec.loss.has_gradient_of(self._spec.loss):
             raise ValueError(
                 "teacher and student of JPIB must share an objective: give JointTeacher the params of the student"
             )
+        check_as_many_rows(training.n_rows, self._dprivileged)
+        check_same_labels(training.label, self._label, training.labelled)
         student = training.student
         if student is None:
-            raise ValueError(
-                "a JPIB teacher requires a Booster: call the objective by xgboost.train or Booster.update(fobj=...)"
-            )
-        task = training.task
-        self.check(task.n_rows)
-        check_same_labels(task.label, labels_of(self._dprivileged), task.labelled)
-        rounds = student.num_boosted_rounds()
-        if rounds == 0 and not self._continues:
+            self._begun = None
+            return
+        if student.booster.num_boosted_rounds() == 0 and not self._continues:
             self._booster = None
-            self._student_start = base_score_of(student)
+            self._student_start = base_score_of(student.booster)
         else:
-            self._check_is_behind(student, rounds, training.matrix)
-        student_weight = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
-        weights = [student_weight, *(extra.weight for extra in self._extra)]
-        self._device = task.spec.device
-        blend = Blend.of_task(task, weights, self._xp)
+            self._check_is_behind(student)
+        own_weight = next((guide.weight for guide in training.guides if guide.teacher is self), 0.0)
+        weights = [own_weight if self._own_kl_weight is None else self._own_kl_weight]
+        blend = Blend(training, [*weights, *(extra.weight for extra in self._extra)], module_for(training.spec.device))
+        own = training.replace(guides=tuple(self._extra), student=None)  # which would keep the student alive
         for extra in self._extra:
-            extra.teacher.check(task.n_rows)
-            extra.teacher.start(training._replace(kl_weight=extra.weight, student=None, matrix=None))
-        self._begun, self._q = (training._replace(student=None, matrix=None), blend), None
+            extra.teacher.start(own)
+        self._begun, self._base_score, self._q = (own, blend), student.base_score, None
 
-    def _check_is_behind(self, student: xgboost.Booster, rounds: int, matrix: xgboost.DMatrix | None) -> None:
+    def _check_is_behind(self, student: Student) -> None:
         """Raise unless the continued student is this teacher's own, one round ahead."""
+        rounds = student.booster.num_boosted_rounds()
         teacher_rounds = 0 if self._booster is None else self._booster.num_boosted_rounds()
         if self._booster is None or teacher_rounds != rounds - 1:
             raise ValueError(
@@ -150,7 +145,7 @@ class JointTeacher(Teacher):
                 f"teacher of {teacher_rounds}: save both with pi_xgb.JointCheckPoint, pass the teacher as "
                 "JointTeacher(..., xgb_model=...) and the student as xgb_model"
             )
-        if matrix is not None and not self._is_own_student(student, matrix):
+        if student.matrix is not None and not self._is_own_student(student.booster, student.matrix):
             raise ValueError(
                 f"this JPIB teacher grew with another student than the continued one of {rounds} rounds: pass that "
                 "student's own teacher, or train with a new teacher"
@@ -170,12 +165,16 @@ class JointTeacher(Teacher):
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         if self._begun is None:
-            raise ValueError("a JPIB teacher has a q in a training only: pass it to pi_xgb.train as teacher=")
+            raise ValueError(
+                "a JPIB teacher has a q in the training of a Booster only: pass it to pi_xgb.train as teacher=, or "
+                "call the objective by xgboost.train or Booster.update(fobj=...)"
+            )
+        training, blend = self._begun
         if self._booster is None:
-            self._booster = self._first_booster(mean, self._begun[0])
+            self._booster = self._first_booster(mean, training)
         else:
-            self._grow(self._booster, mean, *self._begun)
-        self._q = self._mean(self._booster)
+            self._grow(self._booster, mean, training, blend)
+        self._q = self._mean(self._booster, training)
         self._student_seen = mean[:_ROWS_REMEMBERED].copy()
         return self._q
 
@@ -187,39 +186,28 @@ class JointTeacher(Teacher):
         part = slice_rows(self._dprivileged, rows)
         return JointTeacher(part, self._spec.params, kl_weight=self._own_kl_weight, extra_teachers=pairs)
 
-    def shard(self, rows: Array) -> JointTeacher:
-        raise TypeError(
-            "a JointTeacher holds a DMatrix of one process: for JPIB on a cluster pass privileged= and method='jpib'"
-        )
-
-    def _first_booster(self, mean: Array, training: Start) -> xgboost.Booster:
-        base_score = self._spec.params.get("base_score", training.base_score)
+    def _first_booster(self, mean: Array, training: Training) -> xgboost.Booster:
+        base_score = self._spec.params.get("base_score", self._base_score)
         if base_score is None:
             # Both start at the same intercept; a student with a base_margin has none to share.
             if bool((mean == mean[0]).all()):
                 base_score = self._spec.loss.base_score(mean[0])
             else:
-                base_score = DistillationLoss(training.task, []).base_score()
+                base_score = Distillation(training.replace(guides=())).base_score()
         return xgboost.Booster({**self._spec.params, "base_score": base_score}, [self._dprivileged])
 
-    @property
-    def _xp(self) -> Any:
-        """NumPy or CuPy; a module is no attribute, since it cannot be pickled."""
-        return module_for(self._device)
-
-    def _grow(self, booster: xgboost.Booster, mean: Array, training: Start, blend: Blend) -> None:
-        own = self._mean(booster) if self._q is None else self._q  # None in a continued training
-        shown = read_only(to_host(own))
-        extra_answers = [extra.teacher.answer(training.task, shown, extra.weight) for extra in self._extra]
-        answers = [self._xp.asarray(answer) for answer in (mean, *extra_answers)]
-        grad, hess = self._spec.loss.gradient(own, blend.target(answers, own), blend.factor)
-        del own, shown, extra_answers, answers
+    def _grow(self, booster: xgboost.Booster, mean: Array, training: Training, blend: Blend) -> None:
+        own = self._mean(booster, training) if self._q is None else self._q  # None in a continued training
+        shown, xp = read_only(to_host(own)), module_for(training.spec.device)
+        answers = [mean, *(answer(extra, training, shown) for extra in self._extra)]
+        grad, hess = self._spec.loss.gradient(own, blend.target([xp.asarray(q) for q in answers]), blend.factor)
+        del own, shown, answers
         self._q = None  # out of date, and the next line is where memory is highest
         booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
 
-    def _mean(self, booster: xgboost.Booster) -> Array:
+    def _mean(self, booster: xgboost.Booster, training: Training) -> Array:
         margin = booster.predict(self._dprivileged, output_margin=True)
-        return self._spec.loss.mean(self._xp.asarray(margin))
+        return self._spec.loss.mean(module_for(training.spec.device).asarray(margin))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}
@@ -228,14 +216,13 @@ class JointTeacher(Teacher):
         self.__dict__.update(state, _dprivileged=thaw(state["_dprivileged"]))
 
 
-def _weighted_teachers(extra_teachers: Any, spec: Spec) -> list[WeightedTeacher]:
+def _guides(extra_teachers: Any, spec: Spec) -> list[Guide]:
     """Return the teachers of the privileged booster besides labels and student."""
-    pairs = _pairs(extra_teachers)
-    teachers = as_weighted_teachers(pairs, DEFAULT_KL_WEIGHT, spec.loss.range) if pairs else []
-    return [weighted for weighted in teachers if weighted.kl_weight > 0]
+    pairs = pairs_of(extra_teachers)
+    return as_guides(pairs, None, spec.loss.range) if pairs else []
 
 
-def _pairs(extra_teachers: Any) -> list[tuple[Any, Any]]:
+def pairs_of(extra_teachers: Any) -> list[tuple[Any, Any]]:
     """Return extra_teachers as a list; raise unless it has (teacher, weight) pairs only."""
     if isinstance(extra_teachers, (list, tuple)) and (not extra_teachers or is_list_of_pairs(extra_teachers)):
         return list(extra_teachers)
@@ -243,68 +230,3 @@ def _pairs(extra_teachers: Any) -> list[tuple[Any, Any]]:
         f"extra_teachers must be a list of (teacher, weight), got {type(extra_teachers).__name__}: write "
         "extra_teachers=[(DemographicParity(sex), 2.0)]"
     )
-
-
-class JointObjective(KLObjective):
-    """JPIB as one objective for ``xgboost.train(obj=...)``.
-
-    XGBoost calls the objective once per round, with the student's margin after the round before. The objective
-    first grows the privileged booster's tree for that round. It then returns the gradient towards the new
-    predictions of that booster: Algorithm 2 of the paper, without its last teacher tree, which would be unused.
-
-    Parameters
-    ----------
-    dprivileged : xgboost.DMatrix
-        The privileged features and labels of the training rows, in the same order.
-    kl_weight : float, default=0.5
-        The weight of the teacher in the student's loss, and of the student in the teacher's.
-    params : dict, default=None
-        The teacher's parameters, with the objective that both share (``binary:logistic`` if none is named and
-        there is no ``num_class``).
-    extra_teachers : list of (Teacher, weight), default=()
-        More teachers of the student, constraints for example, as a list of (teacher, weight).
-    labelled, teacher_weight : as for :func:`pi_xgb.train`
-        Both boosters grow on all rows; without labels they learn from each other there.
-
-    Notes
-    -----
-    A second training with the same object starts with a new teacher. A training that continues a student
-    (``xgb_model=``) is an error unless the object still holds that student's teacher. ``teacher.booster`` is the
-    privileged booster. Pickling carries the privileged data along.
-
-    Examples
-    --------
-    >>> import pi_xgb, xgboost as xgb
-    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
-    >>> params = {"objective": "binary:logistic", "max_depth": 3}
-    >>> objective = pi_xgb.JointObjective(xgb.DMatrix(data.z, data.y), kl_weight=0.5, params=params)
-    >>> student = xgb.train(params, xgb.DMatrix(data.x, data.y), 10, obj=objective)
-    >>> student.num_boosted_rounds(), objective.teacher.booster.num_boosted_rounds()
-    (10, 9)
-    """
-
-    def __init__(
-        self,
-        dprivileged: xgboost.DMatrix,
-        kl_weight: float = DEFAULT_KL_WEIGHT,
-        params: Any = None,
-        *,
-        extra_teachers: Sequence[tuple[Any, Any]] = (),
-        labelled: Any = None,
-        teacher_weight: Any = None,
-    ) -> None:
-        kl_weight = check_kl_weight(kl_weight)
-        chosen = user_params(params)
-        if "objective" not in chosen and number_of_classes(chosen) < 2:
-            chosen["objective"] = "binary:logistic"
-        spec = Spec.read(chosen)
-        self.teacher = JointTeacher(dprivileged, chosen)
-        per_row = read_teacher_weight(teacher_weight, dprivileged.num_row())
-        super().__init__(
-            [(self.teacher, kl_weight if per_row is None else kl_weight * per_row), *_pairs(extra_teachers)],
-            objective=spec.objective,
-            scale_pos_weight=spec.scale_pos_weight,
-            device=spec.device,
-            labelled=labelled,
-        )
-        self.kl_weight = kl_weight

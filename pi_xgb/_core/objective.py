@@ -1,9 +1,11 @@
-"""The custom objective: from (margin, DMatrix) to the blended gradient and Hessian."""
+"""``KLObjective`` and ``JointObjective``: custom objectives, from (margin, DMatrix) to the blended gradient."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,18 +13,17 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
+from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
 from .._xgb.booster import configuration_of, settings_of
 from .._xgb.calling_booster import calling_booster
 from .._xgb.matrix import labels_of
-from .._xgb.params import check_scale_pos_weight
-from .attached import attached_teacher
-from .checks import check_is_dmatrix, check_kl_weight
-from .distillation import DistillationLoss
+from .._xgb.params import check_scale_pos_weight, number_of_classes, user_params
+from .distillation import Distillation
+from .joint import JointTeacher, pairs_of
 from .losses import NUMBERS, Loss, loss_with_gradient
-from .spec import Spec
-from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, WeightedTeacher, as_weighted_teachers, check_same_labelled
+from .teachers import DEFAULT_KL_WEIGHT, as_guides, check_kl_weight, check_same_labelled
+from .training import Spec, Student, Training
 
 
 class KLObjective:
@@ -35,10 +36,9 @@ class KLObjective:
 
     Parameters
     ----------
-    teacher : array-like, Teacher or list of (Teacher, weight), default=None
+    teacher : array-like, Teacher or list of (Teacher, weight)
         An array with one q per training row (``(rows, K)`` for K classes), a :class:`Teacher`, or a list of
-        (teacher, weight). Without it the teacher is read from the training matrix, where
-        :func:`attach_teacher` put it.
+        (teacher, weight).
     kl_weight : float, default=0.5
         How much the teacher counts, against 1 for the labels. With a list, the weights are in the list.
     objective : str, default=None
@@ -58,7 +58,8 @@ class KLObjective:
     -----
     With a custom objective XGBoost does not estimate the intercept: margins start at 0 unless
     ``params["base_score"]`` is set. :meth:`base_score` returns the value that :func:`pi_xgb.train` sets. A
-    ``custom_metric`` sees margins, as with any custom objective.
+    ``custom_metric`` sees margins, as with any custom objective. For cross-validation use :func:`pi_xgb.cv`, which
+    takes the objective and cuts it along with the rows.
 
     Objects are picklable, and can be used for any number of trainings on the rows of their teacher. Called by hand,
     outside of a Booster's training, they have no earlier rounds: constraints use the steps of ``hessian="adaptive"``.
@@ -79,8 +80,8 @@ class KLObjective:
 
     def __init__(
         self,
-        teacher: Any = None,
-        kl_weight: float = DEFAULT_KL_WEIGHT,
+        teacher: Any,
+        kl_weight: float | None = None,
         *,
         objective: str | None = None,
         scale_pos_weight: float = 1.0,
@@ -90,27 +91,17 @@ class KLObjective:
     ) -> None:
         self.objective = objective
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
-        self.kl_weight = check_kl_weight(kl_weight)
+        self.kl_weight = DEFAULT_KL_WEIGHT if kl_weight is None else check_kl_weight(kl_weight)
         self.device = str(device)
-        named = None if objective is None else loss_with_gradient(objective)
-        self._callers_loss = CallersLoss()
+        within = NUMBERS if objective is None else loss_with_gradient(objective).range
         self._labelled = read_labelled(labelled)
-        self._teachers: list[WeightedTeacher] | None = None
-        if teacher is not None:
-            within = NUMBERS if named is None else named.range
-            per_row = read_teacher_weight(teacher_weight)
-            teachers = as_weighted_teachers(teacher, kl_weight, within, per_row)
-            check_same_labelled(teachers, self._labelled)
-            self._teachers = [weighted for weighted in teachers if weighted.kl_weight > 0]
-        elif labelled is not None or teacher_weight is not None:
-            raise ValueError(
-                "labelled and teacher_weight require teacher=: for a teacher attached to the matrix pass them to "
-                "attach_teacher"
-            )
-        self._round = NewTraining()
+        guides = as_guides(teacher, kl_weight, within, read_teacher_weight(teacher_weight))
+        check_same_labelled(guides, self._labelled)
+        self._guides = [guide for guide in guides if guide.kl_weight > 0]
+        self._callers = _Callers()
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
-        """Return gradient and Hessian for ``xgboost.train`` and ``xgboost.cv``."""
+        """Return gradient and Hessian for ``xgboost.train``."""
         if not isinstance(dtrain, xgboost.DMatrix):
             raise TypeError(
                 f"{type(self).__name__} must be called with predictions and a DMatrix, as xgboost.train does, got a "
@@ -171,99 +162,99 @@ class KLObjective:
         _check_agree(self.objective, spec.objective)
         if spec.loss.applies_scale_pos_weight:
             _check_scale(spec.scale_pos_weight, self.scale_pos_weight)
-        spec = dataclasses.replace(spec, scale_pos_weight=self.scale_pos_weight)
         check_is_dmatrix(dtrain, "dtrain")
-        label = labels_of(dtrain)
-        teachers, labelled = self._teachers_for(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
-        _check_lengths(dtrain.num_row(), labelled, teachers)
-        return DistillationLoss(Task.from_matrix(spec, dtrain, labelled), teachers).base_score()
+        self._check_lengths(dtrain.num_row())
+        spec = dataclasses.replace(spec, scale_pos_weight=self.scale_pos_weight)
+        training = Training.from_matrix(spec, dtrain, self._labelled)
+        return Distillation(training.replace(guides=tuple(self._guides))).base_score()
+
+    def subset(self, rows: Array) -> KLObjective:
+        """Return the objective of some of the rows, as :func:`pi_xgb.cv` needs it."""
+        part = copy.copy(self)
+        part._labelled = None if self._labelled is None else self._labelled[rows]
+        part._guides = [guide.subset(rows) for guide in self._guides]
+        part._callers = _Callers()
+        return part
 
     def _gradient(
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
-        spec = self._spec(margin, label)
-        teachers, labelled = self._teachers_for(spec, dtrain, label.shape[1] if label.ndim == 2 else 1)
-        # Repeated in every round, since the matrix may have changed; it costs two passes over the labels.
-        _check_lengths(len(margin), labelled, teachers)
-        task = Task.from_arrays(spec, label, weight, labelled, n_rows=len(margin), name="the training matrix")
-        distillation = DistillationLoss(task, teachers)
-        self._round.start(distillation, dtrain)
-        return distillation.gradient(margin)
-
-    def _spec(self, margin: Array, label: Array) -> Spec:
-        objective, loss = self._callers_loss.find(calling_booster(), self.objective, self.scale_pos_weight)
+        booster = calling_booster()
+        loss = self._callers.loss(booster, self.objective, self.scale_pos_weight)
         if (margin.ndim == 2) != (loss.multiclass or label.ndim == 2):
             raise ValueError(
-                f"the objective {objective!r} does not fit margins of shape {margin.shape}: "
+                f"the objective {loss.objective!r} does not fit margins of shape {margin.shape}: "
                 "KLObjective(objective=...) must name the objective in params"
             )
-        n_classes = margin.shape[1] if loss.multiclass else 0
-        return Spec({}, objective, loss, n_classes, self.scale_pos_weight, self.device)
+        # Repeated in every round, since the matrix may have changed; it costs two passes over the labels.
+        self._check_lengths(len(margin))
+        spec = Spec({}, loss, margin.shape[1] if loss.multiclass else 0, self.scale_pos_weight, self.device)
+        training = Training.from_arrays(
+            spec, label, weight, self._labelled, n_rows=len(margin), name="the training matrix"
+        )
+        distillation = Distillation(training.replace(guides=tuple(self._guides)))
+        self._callers.start(distillation, booster, dtrain)
+        return distillation.gradient(margin)
 
-    def _teachers_for(
-        self, spec: Spec, dtrain: xgboost.DMatrix | None, n_targets: int
-    ) -> tuple[list[WeightedTeacher], Array | None]:
-        if self._teachers is not None:
-            return self._teachers, self._labelled
-        if dtrain is None:
-            raise ValueError(
-                "KLObjective has no teacher, and XGBoost's estimators pass no DMatrix with an attached one: use "
-                "KLObjective(q, ...)"
-            )
-        if n_targets > 1:
-            raise ValueError(
-                f"a DMatrix has room for a teacher of one target, got {n_targets} targets: use pi_xgb.cv, or pass "
-                "KLObjective(q, ...)"
-            )
-        teacher, labelled = attached_teacher(dtrain, spec.n_classes, spec.loss.range)
-        return [WeightedTeacher(teacher, self.kl_weight, teacher.teacher_weight)], labelled
+    def _check_lengths(self, n_rows: int) -> None:
+        """Raise unless values per row are as many as rows, and one row is labelled."""
+        weights = (("teacher_weight", guide.per_row) for guide in self._guides)
+        for name, values in [("labelled", self._labelled), *weights]:
+            if values is not None and len(values) != n_rows:
+                raise ValueError(
+                    f"{name} has {len(values)} rows, but the training matrix has {n_rows}: pass values for these rows "
+                    "(in place of xgboost.cv use pi_xgb.cv)"
+                )
+        if self._labelled is not None and not self._labelled.any() and not collective.is_distributed():
+            raise no_labelled_row("labelled")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
 
 
-def _check_lengths(n_rows: int, labelled: Array | None, teachers: list[WeightedTeacher]) -> None:
-    """Raise unless values per row are as many as rows, and one row is labelled."""
-    for name, values in [("labelled", labelled), *(("teacher_weight", weighted.per_row) for weighted in teachers)]:
-        if values is not None and len(values) != n_rows:
-            raise ValueError(
-                f"{name} has {len(values)} rows, but the training matrix has {n_rows}: pass values for these rows "
-                "(in xgboost.cv use attach_teacher, or pi_xgb.cv)"
-            )
-    if labelled is not None and not labelled.any() and not collective.is_distributed():
-        raise no_labelled_row("labelled")
-
-
-class _CallerState:
+class _Callers:
     """State about calling Boosters; copies and other processes start without it."""
+
+    def __init__(self) -> None:
+        self._known: tuple[weakref.ref[xgboost.Booster], Loss] | None = None
+        self._started: weakref.ref[xgboost.Booster] | None = None
+        self._averages: weakref.WeakKeyDictionary[xgboost.Booster, dict[int, Array]] = weakref.WeakKeyDictionary()
+        self._settings: dict[str, str] = {}
 
     def __reduce__(self) -> Any:
         return type(self), ()
 
-
-class CallersLoss(_CallerState):
-    """The loss of the calling Booster, from its objective and params."""
-
-    def __init__(self) -> None:
-        self._known: tuple[weakref.ref[xgboost.Booster], tuple[str, Loss]] | None = None
-
-    def find(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> tuple[str, Loss]:
-        """Return the objective and loss of a Booster; without a Booster those that are ``named``."""
+    def loss(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> Loss:
+        """Return the loss of a Booster, from its objective and params; without a Booster the one that is ``named``."""
         if booster is None:
             if named is None:
                 raise ValueError(
                     "objective must be named where no Booster calls: KLObjective(q, objective='binary:logistic')"
                 )
-            return named, loss_with_gradient(named)
-        known = self._known
-        if known is None or known[0]() is not booster:
+            return loss_with_gradient(named)
+        if self._known is None or self._known[0]() is not booster:
             found = configuration_of(booster)
             loss = loss_with_gradient(found.objective).with_params(found.objective_params)
             _check_agree(named, found.objective)
             if loss.applies_scale_pos_weight:
                 _check_scale(float(found.objective_params["scale_pos_weight"]), scale_pos_weight)
-            known = self._known = weakref.ref(booster), (found.objective, loss)
-        return known[1]
+            self._known = weakref.ref(booster), loss
+        return self._known[1]
+
+    def start(
+        self, distillation: Distillation, booster: xgboost.Booster | None, dtrain: xgboost.DMatrix | None
+    ) -> None:
+        """Start adaptive teachers, unless this is a later round of the training in which they were started."""
+        if not distillation.is_adaptive:
+            return
+        if booster is None or self._started is None or self._started() is not booster:
+            distillation.start(None if booster is None else Student(booster, dtrain))
+            self._settings = {} if booster is None else settings_of(booster)
+            # Set after the start: if that raised, the next call must raise again.
+            self._started = None if booster is None else weakref.ref(booster)
+        distillation.use_steps_of(self._settings)
+        # Averages per booster: trainings may interleave; without a Booster the training is unknown.
+        distillation.averages = None if booster is None else self._averages.setdefault(booster, {})
 
 
 def _check_agree(named: str | None, objective: str) -> None:
@@ -284,24 +275,71 @@ def _check_scale(in_params: float, given: float) -> None:
         )
 
 
-class NewTraining(_CallerState):
-    """Detects the first round of a training, in which adaptive teachers must start."""
+class JointObjective(KLObjective):
+    """JPIB as one objective for ``xgboost.train(obj=...)``.
 
-    def __init__(self) -> None:
-        self._booster: weakref.ref[xgboost.Booster] | None = None
-        self._averages: weakref.WeakKeyDictionary[xgboost.Booster, dict[int, Array]] = weakref.WeakKeyDictionary()
-        self._settings: dict[str, str] = {}
+    XGBoost calls the objective once per round, with the student's margin after the round before. The objective
+    first grows the privileged booster's tree for that round. It then returns the gradient towards the new
+    predictions of that booster: Algorithm 2 of the paper, without its last teacher tree, which would be unused.
 
-    def start(self, distillation: DistillationLoss, dtrain: xgboost.DMatrix | None) -> None:
-        """Start adaptive teachers, unless this is a later round of the training in which they were started."""
-        if not distillation.is_adaptive:
-            return
-        booster = calling_booster()
-        if booster is None or self._booster is None or self._booster() is not booster:
-            distillation.start(booster, dtrain)
-            self._settings = {} if booster is None else settings_of(booster)
-            # Set after the start: if that raised, the next call must raise again.
-            self._booster = None if booster is None else weakref.ref(booster)
-        distillation.use_steps_of(self._settings)
-        # One dict per training, since the rounds of several may alternate; without a Booster the training is unknown.
-        distillation.averages = None if booster is None else self._averages.setdefault(booster, {})
+    Parameters
+    ----------
+    dprivileged : xgboost.DMatrix
+        The privileged features and labels of the training rows, in the same order.
+    kl_weight : float, default=0.5
+        The weight of the teacher in the student's loss, and of the student in the teacher's.
+    params : dict, default=None
+        The teacher's parameters, with the objective that both share (``binary:logistic`` if none is named and
+        there is no ``num_class``).
+    extra_teachers : list of (Teacher, weight), default=()
+        More teachers of the student, constraints for example, as a list of (teacher, weight).
+    labelled, teacher_weight : as for :func:`pi_xgb.train`
+        Both boosters grow on all rows; without labels they learn from each other there.
+
+    Notes
+    -----
+    A second training with the same object starts with a new teacher. A training that continues a student
+    (``xgb_model=``) is an error unless the object still holds that student's teacher. ``teacher.booster`` is the
+    privileged booster. Pickling carries the privileged data along.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3}
+    >>> objective = pi_xgb.JointObjective(xgb.DMatrix(data.z, data.y), kl_weight=0.5, params=params)
+    >>> student = xgb.train(params, xgb.DMatrix(data.x, data.y), 10, obj=objective)
+    >>> student.num_boosted_rounds(), objective.teacher.booster.num_boosted_rounds()
+    (10, 9)
+    """
+
+    def __init__(
+        self,
+        dprivileged: xgboost.DMatrix,
+        kl_weight: float = DEFAULT_KL_WEIGHT,
+        params: Any = None,
+        *,
+        extra_teachers: Sequence[tuple[Any, Any]] = (),
+        labelled: Any = None,
+        teacher_weight: Any = None,
+    ) -> None:
+        kl_weight = check_kl_weight(kl_weight)
+        chosen = user_params(params)
+        if "objective" not in chosen and number_of_classes(chosen) < 2:
+            chosen["objective"] = "binary:logistic"
+        spec = Spec.read(chosen)
+        self.teacher = JointTeacher(dprivileged, chosen)
+        per_row = read_teacher_weight(teacher_weight, dprivileged.num_row())
+        super().__init__(
+            [(self.teacher, kl_weight if per_row is None else kl_weight * per_row), *pairs_of(extra_teachers)],
+            objective=spec.objective,
+            scale_pos_weight=spec.scale_pos_weight,
+            device=spec.device,
+            labelled=labelled,
+        )
+        self.kl_weight = kl_weight
+
+    def subset(self, rows: Array) -> KLObjective:
+        part: Any = super().subset(rows)
+        part.teacher = next((guide.teacher for guide in part._guides if isinstance(guide.teacher, JointTeacher)), None)
+        return part  # type: ignore[no-any-return]

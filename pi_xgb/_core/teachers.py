@@ -1,215 +1,38 @@
-"""Teachers: the mean that y should have in each training row.
-
-Shapes, once for every teacher: ``n`` training rows, ``K`` classes or targets where there are several. ``mean`` is the
-student's current prediction on the scale of y, float32, ``(n,)`` or ``(n, K)``; it is read, never written.
-``label`` is ``(n,)``, or ``(n, K)`` for targets, ``weight`` is ``(n,)`` or None. q has the shape of ``mean`` and the
-range of labels: probabilities in [0, 1], means of counts and costs at 0 or above, other numbers anywhere.
-"""
+"""Teachers with a q that exists before the training, and the user's ways to pass teachers and weights."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import copy
+import dataclasses
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xgboost
 
 from .._arrays import Array, read_only
-from .._rows.checks import check_choice, check_no_mask
-from .._rows.supervision import read_teacher_weight
-from .._xgb.collective import on_any_worker
-from .checks import check_answer, check_kl_weight, check_q, check_shape
-from .losses import NUMBERS, SHARES, Loss, Range
-from .step import HESSIANS
-from .task import Task
+from .._rows.checks import check_choice
+from .._rows.per_row import per_row as read_per_row
+from .._rows.supervision import MOST_WEIGHT, read_teacher_weight
+from .blend import HESSIANS
+from .losses import NUMBERS, SHARES, Range
+from .training import About, Guide, Teacher, Training
 
 DEFAULT_KL_WEIGHT = 0.5
-
-
-class Start(NamedTuple):
-    """The training that a teacher takes part in, at its start."""
-
-    task: Task
-    kl_weight: Any
-    """The weight of the teacher, one number or one per row."""
-    student: xgboost.Booster | None
-    """With its rounds so far; None where no Booster calls the objective."""
-    matrix: xgboost.DMatrix | None
-    """The student's training rows, where the caller passes a matrix."""
-    base_score: Any = None
-    """The intercept of the student, where it is known."""
-
-    @property
-    def loss(self) -> Loss:
-        """The student's loss."""
-        return self.task.spec.loss
-
-
-class Teacher:
-    """The mean that y should have in each training row.
-
-    Derive from it to write a teacher of your own: give the class a method ``q(mean, label, weight)`` and pass
-    an instance wherever a teacher is taken (:func:`pi_xgb.train`, :class:`pi_xgb.KLObjective`). ``mean`` is the
-    student's current prediction, so that a teacher can follow it; ``mean`` must not be written to.
-
-    Examples
-    --------
-    A teacher that pulls every prediction half of the way towards the average one:
-
-    >>> import numpy as np, pi_xgb, xgboost as xgb
-    >>> class Timid(pi_xgb.Teacher):
-    ...     def q(self, mean, label, weight):
-    ...         return (mean + mean.mean()) / 2
-    >>> data = pi_xgb.datasets.make_privileged(200, seed=0)
-    >>> dtrain = xgb.DMatrix(data.x, data.y)
-    >>> params = {"objective": "binary:logistic", "max_depth": 2}
-    >>> timid = pi_xgb.train(params, dtrain, 20, teacher=Timid(), kl_weight=9.0)
-    >>> bool(timid.predict(dtrain).std() < xgb.train(params, dtrain, 20).predict(dtrain).std())
-    True
-    """
-
-    is_adaptive = True
-    """Whether q depends on the student's current mean. Set it to False for a q that never changes: it then
-    counts in the model's intercept."""
-
-    hessian: str = "adaptive"
-    """How much of the weight of an adaptive teacher counts in the Hessian. "adaptive": as much as a moving q needs.
-    "full": all of it, as for a fixed q, which makes steps as short as 1 / (1 + kl_weight). "damped": nothing at any
-    weight, where the target is in part averaged over rounds: for a q that differs from p by a few numbers, as between
-    groups, not row by row."""
-
-    matrices: Sequence[xgboost.DMatrix] = ()
-    """The matrices of the student's rows on which the teacher trains."""
-
-    privileged_columns: Sequence[Any] = ()
-    """The columns that only this teacher should see."""
-
-    recorded_method: str = "kbpib"
-    """The method in the attributes of a model."""
-
-    kind: str = "own"
-    """The kind of teacher that a model's attributes name for it; "own" is replaced by the name of its class."""
-
-    settings: Mapping[str, Any] = {}
-    """The keywords that it was trained with, for the attributes of a model."""
-
-    teacher_weight: Array | None = None
-    """The default weight per row; None is 1 everywhere."""
-
-    is_noisy = False
-    """Whether q is noisy but unbiased, and may leave the range of means."""
-
-    spent: tuple[float, float] | None = None
-    """The (epsilon, delta) of differential privacy that q keeps; None is no guarantee."""
-
-    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        """Return the mean that y should have in each row.
-
-        Parameters
-        ----------
-        mean : array
-            The student's current predictions on the training rows, one column per class.
-        label : array
-            The labels of these rows.
-        weight : array or None
-            The weights of these rows.
-        """
-        raise NotImplementedError(f"{type(self).__name__} needs a method q(mean, label, weight)")
-
-    def check(self, n_rows: int) -> None:
-        """Raise, before any training, if this teacher cannot teach ``n_rows`` rows."""
-
-    def check_compatible(self, others: Sequence[Teacher]) -> None:
-        """Raise, before any training, if it cannot be combined with these teachers."""
-
-    def start(self, training: Start) -> None:
-        """Begin a training. A teacher without state between rounds need not override it."""
-
-    def subset(self, rows: Array) -> Teacher:
-        """This teacher for the given rows alone, as cross-validation needs it."""
-        raise TypeError(
-            f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows) that returns the "
-            "teacher of those rows"
-        )
-
-    def shard(self, rows: Array) -> Teacher:
-        """This teacher for the rows of one worker of a cluster."""
-        return self.subset(rows)
-
-    def resolve_columns(self, look_up: Callable[[Any], Any]) -> Teacher:
-        """This teacher with the values of the columns that it names."""
-        return self
-
-    def answer(self, task: Task, mean: Array, weight: Any) -> Array:
-        """Return q, checked where its weight is positive, since XGBoost does not check gradients."""
-        name, loss = type(self).__name__, task.spec.loss
-        if self.is_noisy and not loss.takes_noise:
-            raise ValueError(
-                f"{task.spec.objective} does not support the noisy q of {name}: use binary:logistic or reg:squarederror"
-            )
-        q = self._requested(task, mean)
-        check_no_mask(q, f"the q of {name}")
-        q = q if hasattr(q, "__cuda_array_interface__") else np.asarray(q)
-        check_shape(q, mean, name)
-        values = q if np.ndim(weight) == 0 else q[weight > 0]
-        if values.size:
-            check_answer(values, NUMBERS if self.is_noisy else loss.range, name)
-        return q
-
-    def check_answers(self, task: Task, weight: Any) -> None:
-        """Raise, before any training, if a fixed q does not fit the task."""
-        if not self.is_adaptive:
-            # The method of the base class, since a FixedTeacher that was checked when it was made skips the check.
-            Teacher.answer(self, task, task.like, weight)
-
-    def _requested(self, task: Task, mean: Array) -> Array:
-        return self.q(mean, task.teacher_label, task.weight)
-
-
-def moves_freely(teacher: Teacher) -> bool:
-    """Whether the Hessian counts less than the teacher's full weight."""
-    return teacher.is_adaptive and teacher.hessian != "full"
-
-
-class WeightedTeacher(NamedTuple):
-    """A teacher and its weight, against 1 for the labels."""
-
-    teacher: Teacher
-    kl_weight: float
-    per_row: Array | None = None
-    """Its weight per row, relative to ``kl_weight``; None is 1 everywhere."""
-
-    @property
-    def weight(self) -> Any:
-        """One number, or one number per row."""
-        return self.kl_weight if self.per_row is None else self.kl_weight * self.per_row
-
-    @property
-    def counts(self) -> bool:
-        """Whether its weight is positive in any row of any worker; call it on every worker."""
-        return on_any_worker(np.any(self.weight > 0))
 
 
 class FixedTeacher(Teacher):
     """A teacher whose q exists before the training."""
 
     is_adaptive = False
-    kind = "array"
-    labelled: Array | None = None
-    """Which rows had a label when q was learned from labels; None where it is unknown."""
 
     def __init__(self, q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None) -> None:
-        self._q, self._within = check_q(q, within, name=name, needed=needed), within
+        self._q = check_q(q, within, name=name, needed=needed)
+        self.about = About(kind="array", within=within)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         return self.values
-
-    def answer(self, task: Task, mean: Array, weight: Any) -> Array:
-        if self._within == task.spec.loss.range:  # then its values were checked when it was made
-            check_shape(self._q, mean, type(self).__name__)
-            return self._q
-        return super().answer(task, mean, weight)
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
@@ -217,21 +40,26 @@ class FixedTeacher(Teacher):
         values: np.ndarray[Any, Any] = read_only(self._q)
         return values
 
-    def check(self, n_rows: int) -> None:
-        if len(self._q) != n_rows:
+    def start(self, training: Training) -> None:
+        if len(self._q) != training.n_rows:
             raise ValueError(
-                f"the q of the teacher has {len(self._q)} rows, but dtrain has {n_rows} rows: compute it for these "
-                "rows, in their order"
+                f"the q of the teacher has {len(self._q)} rows, but dtrain has {training.n_rows} rows: compute it for "
+                "these rows, in their order"
             )
 
     def subset(self, rows: Array) -> Teacher:
         return self.shard(rows)
 
-    def shard(self, rows: Array) -> Teacher:
-        part = FixedTeacher(self._q[rows], NUMBERS)
-        part.kind, part.settings, part._within = self.kind, self.settings, self._within
-        part.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
-        part.labelled = None if self.labelled is None else self.labelled[rows]
+    def shard(self, rows: Array) -> FixedTeacher:
+        """This teacher for the rows of one worker of a cluster."""
+        part = copy.copy(self)
+        part._q = self._q[rows]
+        weight, labelled = self.about.weight, self.about.labelled
+        part.about = dataclasses.replace(
+            self.about,
+            weight=None if weight is None else weight[rows],
+            labelled=None if labelled is None else labelled[rows],
+        )
         return part
 
 
@@ -270,7 +98,13 @@ class ModelTeacher(FixedTeacher):
                 "the model itself"
             )
         if hasattr(model, "predict_proba"):
-            _check_classes(model)
+            classes = getattr(model, "classes_", None)
+            if classes is not None and list(classes) != list(range(len(classes))):
+                # Columns of predict_proba in another order would invert the teacher.
+                raise ValueError(
+                    f"the classes of {name} are {list(classes)}, but must be the labels 0, 1, ...: fit the "
+                    "model on these, or pass a function that returns the columns of its predict_proba in this order"
+                )
             q = np.asarray(model.predict_proba(data))
             if q.ndim == 2 and q.shape[1] == 2:
                 q = q[:, 1]
@@ -282,41 +116,75 @@ class ModelTeacher(FixedTeacher):
                 "for a Booster)"
             )
         super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
-        self.kind = name if hasattr(model, "predict_proba") else "model"
+        self.about = dataclasses.replace(self.about, kind=name if hasattr(model, "predict_proba") else "model")
 
 
-def _check_classes(model: Any) -> None:
-    """Raise unless classes_ are 0, 1, ...: columns of predict_proba in another order would invert the teacher."""
-    classes = getattr(model, "classes_", None)
-    if classes is not None and list(classes) != list(range(len(classes))):
+def check_q(
+    q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None
+) -> np.ndarray[Any, Any]:
+    """Return a teacher's q as a new float32 array, ``(n,)``, or ``(n, K)`` for classes.
+
+    Values of rows that are not ``needed``, one truth value per row, are not checked.
+    """
+    hint = "give one probability per row, or one for each class"
+    array = read_per_row(f"the q of {name}", q, missing="keep", several=True, dtype=np.float32, hint=hint)
+    values = array
+    if needed is not None and len(needed) == len(array):
+        array[~needed] = 0
+        values = array[needed]
+    if not values.size:
+        return array
+    low, high = float(values.min()), float(values.max())
+    if np.isnan(low):
         raise ValueError(
-            f"the classes of {type(model).__name__} are {list(classes)}, but must be the labels 0, 1, ...: fit the "
-            "model on these, or pass a function that returns the columns of its predict_proba in this order"
+            f"the q of {name} must not be NaN, got {int(np.isnan(values).sum())} NaN: give a value for every row, and "
+            "a teacher_weight of 0 to rows that the teacher cannot predict"
         )
+    if not within.holds(low, high):
+        raise ValueError(f"the q of {name} must {within.must}, got values from {low} to {high}: {within.advice}")
+    if within.sums_to_one and values.ndim == 2 and not np.allclose(values.sum(axis=1), 1, atol=1e-3):
+        raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
+    return array
 
 
-def as_weighted_teachers(
-    teacher: Any, kl_weight: float, within: Range, teacher_weight: Array | None = None
-) -> list[WeightedTeacher]:
-    """Return the user's teachers: an array of q, a :class:`Teacher`, or a list of pairs of these and a weight."""
-    pairs = weighted_pairs(teacher, kl_weight, teacher_weight)
-    return [weighted(as_teacher(member, within, per_row), weight, per_row) for member, weight, per_row in pairs]
+def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
+    """Return the weight of a teacher, a finite number of at least 0."""
+    if np.ndim(kl_weight) > 0:
+        raise TypeError(
+            f"{name} must be one number for all rows, got {np.size(kl_weight)}: pass weights per row as teacher_weight="
+        )
+    if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
+        raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
+    if not 0 <= float(kl_weight) <= MOST_WEIGHT:
+        raise ValueError(
+            f"{name} must be finite and at least 0, and at most {MOST_WEIGHT:g} (larger weights swamp the labels in "
+            f"float32), got {kl_weight!r}: 0 trains without the teacher, 1 weighs teacher and labels alike"
+        )
+    return float(kl_weight)
+
+
+def is_list_of_pairs(teacher: Any) -> bool:
+    """Whether this is a list of (teacher, weight), and not q itself as a list of numbers."""
+    return (
+        isinstance(teacher, (list, tuple))
+        and len(teacher) > 0
+        and all(isinstance(item, tuple) and len(item) == 2 and not isinstance(item[0], Real) for item in teacher)
+    )
 
 
 def weighted_pairs(
-    teacher: Any, kl_weight: float, teacher_weight: Array | None
-) -> list[tuple[Any, float, Array | None]]:
+    teacher: Any, kl_weight: float | None, teacher_weight: Array | None
+) -> list[tuple[Any, float | None, Array | None]]:
     """Return each teacher with its weight, and its weight per row where the user gave one."""
-    kl_weight = check_kl_weight(kl_weight)
     if not is_list_of_pairs(teacher):
         return [(teacher, kl_weight, teacher_weight)]
-    if kl_weight != DEFAULT_KL_WEIGHT or teacher_weight is not None:
+    if kl_weight is not None or teacher_weight is not None:
         given = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(
             f"{given} is not supported with a list of (teacher, weight), which has its own weights: leave it out and "
             "put each weight in the list, one number or one per row"
         )
-    pairs = []
+    pairs: list[tuple[Any, float | None, Array | None]] = []
     for member, weight in teacher:
         name = "the weight of a teacher in the list"
         if np.ndim(weight) == 0:
@@ -329,19 +197,18 @@ def weighted_pairs(
     return pairs
 
 
-def weighted(teacher: Teacher, kl_weight: float, per_row: Array | None) -> WeightedTeacher:
-    """Return a teacher with its weight; without weights per row its own ``teacher_weight`` holds."""
+def as_guides(teacher: Any, kl_weight: float | None, within: Range, teacher_weight: Array | None = None) -> list[Guide]:
+    """Return the user's teachers: an array of q, a :class:`Teacher`, or a list of pairs of these and a weight."""
+    return [
+        guide(as_teacher(member, within, per_row), DEFAULT_KL_WEIGHT if weight is None else weight, per_row)
+        for member, weight, per_row in weighted_pairs(teacher, kl_weight, teacher_weight)
+    ]
+
+
+def guide(teacher: Teacher, kl_weight: float, per_row: Array | None) -> Guide:
+    """Return a teacher with its weight; without weights per row its own default holds."""
     check_choice(teacher.hessian, HESSIANS, f"{type(teacher).__name__}.hessian")
-    return WeightedTeacher(teacher, kl_weight, teacher.teacher_weight if per_row is None else per_row)
-
-
-def is_list_of_pairs(teacher: Any) -> bool:
-    """Whether this is a list of (teacher, weight), and not q itself as a list of numbers."""
-    return (
-        isinstance(teacher, (list, tuple))
-        and len(teacher) > 0
-        and all(isinstance(item, tuple) and len(item) == 2 and not isinstance(item[0], Real) for item in teacher)
-    )
+    return Guide(teacher, kl_weight, teacher.about.weight if per_row is None else per_row)
 
 
 def as_teacher(teacher: Any, within: Range, per_row: Array | None) -> Teacher:
@@ -371,10 +238,9 @@ def as_teacher(teacher: Any, within: Range, per_row: Array | None) -> Teacher:
     return FixedTeacher(teacher, within, needed=None if per_row is None else per_row > 0)
 
 
-def check_same_labelled(teachers: Sequence[WeightedTeacher], labelled: Array | None) -> None:
+def check_same_labelled(guides: Sequence[Guide], labelled: Array | None) -> None:
     """Raise unless ``labelled`` is that with which the teacher was trained."""
-    for weighted in teachers:
-        known = getattr(weighted.teacher, "labelled", None)
+    for known in (guide.teacher.about.labelled for guide in guides):
         if known is not None and not np.array_equal(known, np.ones_like(known) if labelled is None else labelled):
             given = "none" if labelled is None else "another one"
             raise ValueError(

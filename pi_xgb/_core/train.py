@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,28 +12,20 @@ from xgboost import collective
 from xgboost.callback import TrainingCallback
 
 from .._rows.checks import check_whole
+from .._rows.matrix_checks import check_evals, check_metric, check_total_weight
 from .._rows.supervision import warn_of_idle_rows
-from .._version import __version__
-from .._warnings import warn_user
 from .._xgb.categories import warn_of_pieces
-from .._xgb.collective import all_or_none, global_max, global_sum, on_any_worker, on_every_worker
+from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like, keyword_names
-from .checks import check_evals, check_metric, check_total_weight
-from .config import DEFAULT_METHOD, METHODS, MethodName, TeacherConfig
-from .engines import Engine, choose, module_of
-from .job import Boosting, Job, Plan
-from .learned import train_teachers
-from .spec import ABOUT_COLUMNS, Spec
-from .supervision import Supervision
-from .task import Task
-from .teachers import DEFAULT_KL_WEIGHT, Teacher, WeightedTeacher
+from .engines import MODULES, Engine, choose
+from .engines.boosting import Boosting
+from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
+from .record import record, record_privacy
+from .training import Guide, Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.train)
-_PRIVACY = ("pi_xgb_epsilon", "pi_xgb_delta", "pi_xgb_epsilon_source", "pi_xgb_epsilon_scope")
-_LONGEST = 200  # of a value in teacher_params
-_STATED, _SCOPE = "stated by the user", "a change of the privileged values of one row; not for x, y"
 
 
 @called_like(xgboost.train)
@@ -47,7 +39,7 @@ def train(
     teacher: Any = None,
     teacher_sees: Literal["privileged", "all"] | None = None,
     crossfit: int | None = None,
-    kl_weight: float = DEFAULT_KL_WEIGHT,
+    kl_weight: float | None = None,
     teacher_params: Any = None,
     privileged_evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None,
     allow_overlap: bool = False,
@@ -172,154 +164,75 @@ def train(
     if privileged_evals is not None:
         privileged_evals = check_evals(privileged_evals, "privileged_evals")
     given = locals()
-    boosting = Boosting.from_keywords(num_boost_round, {name: given[name] for name in _KEYWORDS if name in given})
-    return train_by(TeacherConfig.from_keywords(given), params, dtrain, boosting, engine, obj)[0]
+    own = {name: given[name] for name in _KEYWORDS if name in given}
+    return train_by(Keywords.of(given), params, Boosting.of(dtrain, num_boost_round, own), engine, obj)[0]
 
 
 def train_by(
-    config: TeacherConfig, params: Any, dtrain: xgboost.DMatrix, boosting: Boosting, engine: str, obj: Any = None
-) -> tuple[xgboost.Booster, Sequence[WeightedTeacher]]:
+    keywords: Keywords, params: Any, boosting: Boosting, engine: str, obj: Any = None
+) -> tuple[xgboost.Booster, Sequence[Guide]]:
     """:func:`train`, which also returns the teachers."""
-    config.check(boosting.early_stopping_rounds)
-    check_obj(obj, config)
-    with exclusive(dtrain, *(matrix for matrix, _ in boosting.evals), *config.matrices):
+    keywords.check(boosting.keywords.get("early_stopping_rounds"))
+    check_obj(obj, keywords)
+    with exclusive(boosting.dtrain, *(matrix for matrix, _ in boosting.evals), *keywords.matrices):
         own = user_params(params)
-        if config.leaves_to_xgboost(own, obj):
-            return _record_privacy(boosting.run(params, dtrain, obj=obj), [], dtrain, boosting, obj), []
-        plan = _planned(config, Spec.read(own, boosting.xgb_model), dtrain, boosting)
-        with all_or_none("the choice of the engine"):
-            chosen = choose(engine, plan)
-        supervision = train_teachers(plan.supervision, None if boosting.keywords.get("verbose_eval") else False)
-        task = supervision.task(plan.spec, dtrain)
-        if not supervision.teachers and (plain := _labelled_alone(task, dtrain)) is not None:
-            booster = boosting.run(params, plain, stands_for=None if plain is dtrain else dtrain)
-            return _record_privacy(booster, [], dtrain, boosting), []
-        if supervision.teachers and not supervision.is_uniform:
-            warn_of_idle_rows(supervision.idle_rows(task.n_rows))
-        job = Job(task=task, supervision=supervision, dtrain=dtrain, boosting=boosting)
-        booster = module_of(chosen).fit(job)
-    _record(booster, supervision.teachers, chosen, task)
-    warn_of_pieces(booster)
-    return _record_privacy(booster, supervision.teachers, dtrain, boosting), supervision.teachers
+        if keywords.leaves_to_xgboost(own, obj):
+            booster = boosting.run(params, obj=obj)
+            record_privacy(booster, (), boosting, obj)
+            return booster, ()
+        training = read(keywords, Spec.read(own, boosting.xgb_model), boosting)
+        chosen = _engine(engine, training, boosting)
+        training = with_fitted_teachers(training, None if boosting.keywords.get("verbose_eval") else False)
+        rows = None if training.guides else _labelled_alone(training, boosting.dtrain)
+        if rows is not None:
+            booster = boosting.run(params, rows)
+        else:
+            booster = MODULES[chosen].fit(training, boosting)
+            record(booster, training, chosen)
+            warn_of_pieces(booster)
+        record_privacy(booster, training.guides, boosting)
+    return booster, training.guides
 
 
-def check_engine(
-    engine: str,
-    spec: Spec,
-    supervision: Supervision,
-    *,
-    is_uniform: bool = False,
-    dtrain: xgboost.DMatrix | None = None,
-) -> None:
-    """Raise what :func:`train` would raise for this engine: before a cluster moves rows, or before many trainings."""
-    choose(engine, Plan(spec=spec, supervision=supervision, is_uniform=is_uniform, dtrain=dtrain))
-
-
-def _planned(config: TeacherConfig, spec: Spec, dtrain: xgboost.DMatrix, boosting: Boosting) -> Plan:
-    """Return the plan, after all checks that precede a training."""
-    check_metric(boosting.custom_metric)
+def read(keywords: Keywords, spec: Spec, boosting: Boosting) -> Training:
+    """Return the training with its teachers of positive weight, after all checks that precede it."""
+    check_metric(boosting.keywords.get("custom_metric"))
     check_whole("num_boost_round", boosting.num_boost_round)
     with all_or_none("a check of the training data"):
-        supervision = config.read(spec, dtrain, boosting)
-        task = supervision.task(spec, dtrain)
-        task.check_evals(dtrain, boosting.evals)
-        config.check_continues(boosting.xgb_model)
-    supervision = supervision.counting()
-    check_total_weight(dtrain.get_weight(), dtrain.num_row(), "dtrain")
-    task.check_labelled_rows()
-    spec.warn_of_other_meanings(task.label, kl_weight_given=config.weight_is_given)
-    uniform = on_every_worker(supervision.is_uniform)
-    return Plan(spec=spec, supervision=supervision, is_uniform=uniform, dtrain=dtrain, boosting=boosting)
+        training = keywords.read(spec, boosting)
+        keywords.check_continues(boosting.xgb_model)
+        if training.labelled is not None and any(matrix is boosting.dtrain for matrix, _ in boosting.evals):
+            raise ValueError(
+                "dtrain must not be among the evals, since it has rows without a label: evaluate on its labelled rows, "
+                "evals=[(dtrain.slice(np.flatnonzero(labelled)), 'train'), ...]"
+            )
+    training = training.counting()
+    check_total_weight(boosting.dtrain.get_weight(), training.n_rows, "dtrain")
+    training.check_labelled_rows()
+    training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
+    return training
 
 
-def _labelled_alone(task: Task, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | None:
-    """Return the labelled rows, for plain XGBoost; None where the matrix cannot be sliced."""
-    if not on_any_worker(task.labelled is not None):
-        return dtrain
-    if task.labelled is None or collective.is_distributed() or not can_be_cut(dtrain):
-        return None
-    return slice_rows(dtrain, np.flatnonzero(task.labelled))
-
-
-def check_obj(obj: Any, config: TeacherConfig) -> None:
-    """Raise for obj with a teacher, which requires an objective of its own."""
-    if obj is not None and not config.changes_nothing:
-        raise ValueError(
-            "obj must be left out with a teacher, which works through an objective of its own: name the loss (in "
-            "params['objective'], or as objective= of an estimator), or train without a teacher"
+def _engine(engine: str, training: Training, boosting: Boosting) -> str:
+    """Return the engine to train with, the same on every worker."""
+    is_uniform = training.is_uniform
+    if training.guides and not is_uniform:
+        warn_of_idle_rows(training.idle_rows)
+    with all_or_none("the choice of the engine"):
+        return choose(
+            engine,
+            training.spec,
+            training.guides,
+            is_uniform=is_uniform,
+            dtrain=boosting.dtrain,
+            evals=boosting.evals,
         )
 
 
-def _record(booster: xgboost.Booster, teachers: Sequence[WeightedTeacher], engine: str, task: Task) -> None:
-    """Record in the model how it was trained, and no data of the teachers; a plain model is XGBoost's."""
-    if not teachers:
-        return
-    methods = {weighted.teacher.recorded_method for weighted in teachers}
-    # The maximum over workers, since a teacher may count on other workers only.
-    weights = np.array([float(np.any(weighted.weight > 0)) * weighted.kl_weight for weighted in teachers])
-    counts = np.array([task.n_rows, task.n_rows if task.labelled is None else task.labelled.sum()])
-    n_rows, n_labelled = global_sum(counts).astype(int).tolist()
-    settings = [text for weighted in teachers if (text := _settings(weighted.teacher, task.spec))]
-    booster.set_attr(
-        pi_xgb_method=max(methods, key=METHODS.index),
-        pi_xgb_teacher=",".join(_kind(weighted.teacher) for weighted in teachers),
-        pi_xgb_teacher_settings="; ".join(settings) or None,  # None removes those of a continued model
-        pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),
-        pi_xgb_rows=str(n_rows),
-        pi_xgb_labelled=str(n_labelled),
-        pi_xgb_engine=engine,
-        pi_xgb_version=__version__,
-    )
-
-
-def _kind(teacher: Teacher) -> str:
-    return type(teacher).__name__ if teacher.kind == Teacher.kind else teacher.kind
-
-
-def _settings(teacher: Teacher, spec: Spec) -> str:
-    """Return the keywords of its training; without params that are the student's, the default."""
-    settings = dict(teacher.settings)
-    params = _texts(settings.pop("teacher_params", {}))
-    if params and params != _texts(spec.of_teacher(None).params):
-        settings["teacher_params"] = params
-    keywords = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-    return f"{_kind(teacher)}: {keywords}" if keywords else ""
-
-
-def _texts(params: Mapping[str, Any]) -> dict[str, str]:
-    """Return the params as texts, without those that may name a privileged column."""
-    return {name: str(value)[:_LONGEST] for name, value in sorted(params.items()) if name not in ABOUT_COLUMNS}
-
-
-def _record_privacy(
-    booster: xgboost.Booster,
-    teachers: Sequence[WeightedTeacher],
-    dtrain: xgboost.DMatrix,
-    boosting: Boosting,
-    obj: Any = None,
-) -> xgboost.Booster:
-    """Record the sum of the privacy budgets, or none, with a warning, where privileged values may have another path."""
-    given = [weighted.teacher for weighted in teachers]
-    earlier, is_continued = [booster.attr(name) for name in _PRIVACY[:3]], boosting.xgb_model is not None
-    spent = [(*one.spent, getattr(one, "epsilon_source", _STATED)) for one in given if one.spent is not None]
-    if not spent and None in earlier:
-        return booster
-    others = ", ".join(sorted({type(one).__name__ for one in given if one.spent is None}))
-    shared = any(one.has_any_column(dtrain.feature_names) for one in given if hasattr(one, "has_any_column"))
-    paths = {
-        f"{others} has no budget, and its information may come from privileged values": others,
-        "obj may read privileged values": obj is not None,
-        "dtrain has privileged columns: train without them": on_any_worker(shared),
-        "xgb_model records none, and may have used privileged values": is_continued and None in earlier,
-        "the base_margin of dtrain may come from privileged values": on_any_worker(dtrain.get_base_margin().size),
-    }
-    if opened := [path for path, is_open in paths.items() if is_open]:
-        warn_user(f"the model records no epsilon, since {opened[0]}")
-        booster.set_attr(**dict.fromkeys(_PRIVACY))
-    elif spent:
-        if None not in earlier:
-            spent.append((float(str(earlier[0])), float(str(earlier[1])), earlier[2]))
-        epsilons, deltas, sources = zip(*spent, strict=True)
-        source = _STATED if _STATED in sources else sources[0]
-        booster.set_attr(**dict(zip(_PRIVACY, (str(sum(epsilons)), str(sum(deltas)), source, _SCOPE), strict=True)))
-    return booster
+def _labelled_alone(training: Training, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | None:
+    """Return the labelled rows, for plain XGBoost; None where the matrix cannot be sliced."""
+    if not on_any_worker(training.labelled is not None):
+        return dtrain
+    if training.labelled is None or collective.is_distributed() or not can_be_cut(dtrain):
+        return None
+    return slice_rows(dtrain, np.flatnonzero(training.labelled))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xgboost
@@ -10,52 +10,49 @@ from xgboost.callback import TrainingCallback
 
 from ..._arrays import Array
 from ..._xgb.booster import settings_of
-from ..distillation import DistillationLoss, DistillationObjective
-from ..job import Job, Plan, shown_predictions
+from ..distillation import Distillation
+from ..training import Guide, Spec, Student, Training
+from .boosting import Boosting, shown_predictions
 
 
-def obstacle(plan: Plan) -> str | None:
+def obstacle(spec: Spec, guides: Sequence[Guide], **_: Any) -> str | None:
     """Return why this engine would not train the model of labels and teachers as stacked rows; None if it does."""
-    if not plan.spec.loss.has_gradient:
+    if not spec.loss.has_gradient:
         return "its gradient is not linear in the label. Use engine='copies' or 'auto'"
     return None
 
 
-def fit(job: Job) -> xgboost.Booster:
+def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
     """Train the student."""
-    start, params = prepared(job)
-    distillation = start.distillation
-    return job.boosting.run(
+    distillation = Distillation(training)
+    params = distillation.params(continues=boosting.xgb_model is not None)
+    return boosting.run(
         params,
-        job.dtrain,
-        obj=DistillationObjective(distillation),
-        callbacks=[start] if distillation.is_adaptive else [],
-        custom_metric=shown_predictions(job.boosting.custom_metric, distillation.loss),
+        obj=distillation.objective,
+        callbacks=[Start(distillation, boosting.dtrain, params.get("base_score"))] if distillation.is_adaptive else (),
+        custom_metric=shown_predictions(boosting.keywords.get("custom_metric"), distillation.loss),
     )
-
-
-def prepared(job: Job) -> tuple[Start, dict[str, Any]]:
-    """Return the callback that starts adaptive teachers, and the params with the intercept."""
-    distillation = DistillationLoss(job.task, job.supervision.teachers)
-    params = distillation.params_with_intercept(continues=job.boosting.xgb_model is not None)
-    return Start(distillation, job.dtrain, params.get("base_score")), params
 
 
 class Start(TrainingCallback):
     """Starts adaptive teachers with the booster that they follow."""
 
-    def __init__(self, distillation: DistillationLoss, dtrain: xgboost.DMatrix, base_score: Any) -> None:
+    def __init__(self, distillation: Distillation, dtrain: xgboost.DMatrix, base_score: Any) -> None:
         self.distillation, self._dtrain, self._base_score = distillation, dtrain, base_score
 
     def before_training(self, model: Any) -> Any:
         """Called by XGBoost before the first round."""
         self.distillation.use_steps_of(settings_of(model))
-        self.distillation.start(model, self._dtrain, self._base_score)
+        self.distillation.start(Student(model, self._dtrain, self._base_score))
         return model
+
+    def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
+        """The gradient of the training, where it is one of several folds."""
+        return self.distillation.gradient(margin)
 
 
 class StartFolds(TrainingCallback):
-    """Starts adaptive teachers in each fold of ``xgboost.cv``."""
+    """Starts adaptive teachers in each fold of ``xgboost.cv``, by the fold's training matrix."""
 
     def __init__(self, starts: Mapping[xgboost.DMatrix, Start]) -> None:
         self._starts = starts
@@ -69,10 +66,11 @@ class StartFolds(TrainingCallback):
 
 
 class FoldObjective:
-    """The objective of the fold that calls it."""
+    """The objective of the fold that calls it, by the fold's training matrix."""
 
-    def __init__(self, starts: Mapping[xgboost.DMatrix, Start]) -> None:
-        self._starts = starts
+    def __init__(self, objectives: Mapping[xgboost.DMatrix, Any]) -> None:
+        self._objectives = objectives
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
-        return self._starts[dtrain].distillation.gradient(margin)
+        gradient: tuple[Array, Array] = self._objectives[dtrain](margin, dtrain)
+        return gradient

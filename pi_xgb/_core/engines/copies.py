@@ -23,21 +23,21 @@ from ..._xgb.collective import global_sum
 from ..._xgb.matrix import query_of_row, runs
 from ..._xgb.params import carried_params, give_back_params, native_params
 from ..._xgb.stack import can_be_stacked, stacked
-from ..job import Job, Plan
-from ..task import Task
-from ..teachers import WeightedTeacher
+from ..distillation import answer
+from ..training import Guide, Spec, Training
+from .boosting import Boosting
 
 
-def obstacle(plan: Plan) -> str | None:
+def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | None, **_: Any) -> str | None:
     """Return why copies would not train the right model; None if they do, and without a teacher."""
-    spec, params = plan.spec, plan.spec.params
+    params = spec.params
     if spec.loss.has_gradient:
         return "its labels can be blended, at half the cost. Use engine='auto'"
-    if not plan.supervision.teachers:
+    if not guides:
         return None
     if spec.loss.obstacle:
         return spec.loss.obstacle
-    if plan.supervision.is_adaptive:
+    if any(guide.teacher.is_adaptive for guide in guides):
         return (
             "copies of the rows have fixed labels, and an adaptive teacher (method='jpib', a constraint, a Teacher "
             "whose is_adaptive is True) changes its q. Use method='kbpib', or a fixed q"
@@ -49,19 +49,18 @@ def obstacle(plan: Plan) -> str | None:
             return "booster='gblinear' does not scale its regularisation with the weights of queries: use trees"
         if str(params.get("sampling_method", "uniform")) == "gradient_based":
             return "sampling_method='gradient_based' weighs gradients against lambda, which copies of queries scale"
-    if plan.dtrain is None:
+    if dtrain is None:
         return None
-    if not can_be_stacked(plan.dtrain):
+    if not can_be_stacked(dtrain):
         return "the rows of dtrain lie in external memory and cannot be copied: build a DMatrix in memory"
-    return _torn_query(plan) if spec.loss.by_query else None
+    query = query_of_row(dtrain) if spec.loss.by_query else None
+    return None if query is None else _torn_query(query, guides)
 
 
-def _torn_query(plan: Plan) -> str | None:
+def _torn_query(query: Array, guides: Sequence[Guide]) -> str | None:
     """Return why the weights of a teacher do not fit the queries, which have one weight each; None if they do."""
-    query = None if plan.dtrain is None else query_of_row(plan.dtrain)
-    for weighted in plan.supervision.teachers:
-        weight = weighted.per_row
-        if query is None or weight is None:
+    for weight in (guide.per_row for guide in guides):
+        if weight is None:
             continue
         counts = weight > 0
         highest = np.zeros(len(query))
@@ -84,64 +83,45 @@ class _Rows(NamedTuple):
     """The teacher's predictions for them; None: their own labels."""
 
 
-def fit(job: Job) -> xgboost.Booster:
+def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
     """Train the student on its rows and the copies."""
-    params, carried = job.task.spec.params, carried_params(job.boosting.xgb_model)
-    stack, chosen = stack_with_params(job.task, job.supervision.teachers, job.dtrain, carried)
-    booster = job.boosting.run(chosen, stack, stands_for=job.dtrain)
+    params, carried = training.spec.params, carried_params(boosting.xgb_model)
+    stack, chosen = stack_with_params(training, boosting.dtrain, carried)
+    booster = boosting.run(chosen, stack)
     if chosen is not params:
         give_back_params(booster, params, carried, scales_positives=False)
     return booster
 
 
 def stack_with_params(
-    task: Task, teachers: Sequence[WeightedTeacher], dtrain: xgboost.DMatrix, carried: Mapping[str, Any]
+    training: Training, dtrain: xgboost.DMatrix, carried: Mapping[str, Any]
 ) -> tuple[xgboost.DMatrix, dict[str, Any]]:
     """Labelled rows and copies as one matrix, and the params for the gradient of that.
 
     ``carried`` are the parameters that a continued booster brings along.
     """
-    params = task.spec.params
-    stack, scale = _stack_of(task, teachers, dtrain)
-    return stack, params if scale == 1 else native_params(params, 1 / scale, carried, scales_positives=False)
-
-
-def _stack_of(
-    task: Task, teachers: Sequence[WeightedTeacher], dtrain: xgboost.DMatrix
-) -> tuple[xgboost.DMatrix, float]:
-    """Return the matrix, and how many times too large its gradient is."""
-    parts = [_labelled(task), *(_copied(task, weighted) for weighted in teachers)]
-    rows = np.concatenate([part.rows for part in parts])
-    stack = stacked(dtrain, rows, task.spec.params)
-    for field in task.spec.loss.label_fields:
+    spec = training.spec
+    every_weight = np.ones(training.n_rows) if training.weight is None else training.weight.astype(np.float64)
+    known = np.flatnonzero(training.known)
+    parts = [_Rows(known, every_weight[known], None)]
+    for guide in training.guides:
+        per_row = np.broadcast_to(np.asarray(guide.weight, np.float64), training.n_rows)
+        copied = np.flatnonzero(per_row > 0)
+        q = answer(guide, training, training.like)
+        parts.append(_Rows(copied, every_weight[copied] * per_row[copied], q[copied]))
+    stack = stacked(dtrain, np.concatenate([part.rows for part in parts]), spec.params)
+    for field in spec.loss.label_fields:
         own = dtrain.get_float_info(field)
-        stack.set_info(**{field: np.concatenate([_labels(part, own) for part in parts])})
+        labels = [own[part.rows] if part.answers is None else part.answers for part in parts]
+        stack.set_info(**{field: np.concatenate(labels)})
     weight = np.concatenate([part.weight for part in parts]).astype(np.float32)
-    query = query_of_row(dtrain) if task.spec.loss.by_query else None
-    if query is not None:
-        return stack, _set_queries(stack, [query[part.rows] for part in parts], weight)
-    stack.set_weight(weight)
-    return stack, 1.0
-
-
-def _labelled(task: Task) -> _Rows:
-    rows = np.arange(task.n_rows) if task.labelled is None else np.flatnonzero(task.labelled)
-    return _Rows(rows, _weight(task)[rows], None)
-
-
-def _copied(task: Task, weighted: WeightedTeacher) -> _Rows:
-    per_row = np.broadcast_to(np.asarray(weighted.weight, np.float64), task.n_rows)
-    rows = np.flatnonzero(per_row > 0)
-    answers = weighted.teacher.answer(task, task.like, weighted.weight)
-    return _Rows(rows, _weight(task)[rows] * per_row[rows], answers[rows])
-
-
-def _weight(task: Task) -> Array:
-    return np.ones(task.n_rows) if task.weight is None else task.weight.astype(np.float64)
-
-
-def _labels(part: _Rows, own: Array) -> Array:
-    return own[part.rows] if part.answers is None else part.answers
+    query = query_of_row(dtrain) if spec.loss.by_query else None
+    if query is None:
+        stack.set_weight(weight)
+        return stack, spec.params
+    scale = _set_queries(stack, [query[part.rows] for part in parts], weight)
+    params = spec.params if scale == 1 else native_params(spec.params, 1 / scale, carried, scales_positives=False)
+    return stack, params
 
 
 def _set_queries(stack: xgboost.DMatrix, queries: Sequence[Array], weight: Array) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..spec import Spec
+from ..training import Spec
 from .features import Learner
 from .forest import Forest
 from .linear import Linear

@@ -10,12 +10,12 @@ import xgboost
 
 from ..._arrays import Array
 from ..._xgb.booster import rounds_in_use
-from ..._xgb.collective import global_sum, on_any_worker
+from ..._xgb.collective import on_any_worker
 from ..._xgb.matrix import slice_rows
-from ..distillation import DistillationLoss, DistillationObjective
+from ..blend import weighted_mean
+from ..distillation import Distillation
 from ..losses import Loss
-from ..spec import Spec
-from ..task import Task
+from ..training import Spec, Training
 from .features import Features
 
 
@@ -25,11 +25,6 @@ class BoostedModel:
 
     booster: xgboost.Booster
     loss: Loss
-
-    @property
-    def boosters(self) -> list[xgboost.Booster]:
-        """The boosters of this model."""
-        return [self.booster]
 
     def predict(self, features: Features) -> Array:
         """The mean of each row."""
@@ -47,28 +42,21 @@ class Boosted:
 
     def fit(self, features: Features, label: Array, weight: Array | None) -> BoostedModel:
         """Train on all rows of the matrix, with ``weight`` in place of its own weights."""
-        matrix, params, objective, loss = features.matrix, dict(self.spec.params), None, self.spec.loss
+        matrix, params, gradient, loss = features.matrix, dict(self.spec.params), None, self.spec.loss
         if loss.has_exposure and "base_score" not in params:
             # With labels of 0 alone XGBoost would start Tweedie at the logarithm of 0, and predict NaN.
-            mean = _global_mean(label, weight)
+            mean = weighted_mean(label, weight if weight is not None and weight.size else None)
             if not mean.all():
                 params["base_score"] = loss.base_score(np.maximum(mean, np.finfo(np.float32).tiny))
         weight = np.empty(0, np.float32) if weight is None else weight
         if on_any_worker(not np.array_equal(matrix.get_weight(), weight)):
             if loss.has_gradient:
                 # The matrix stays unchanged, so other weights require an objective.
-                task = Task.from_arrays(self.spec, label, weight, n_rows=len(label), name="privileged")
-                distillation = DistillationLoss(task, [])
+                training = Training.from_arrays(self.spec, label, weight, n_rows=len(label), name="privileged")
+                distillation = Distillation(training)
                 params.setdefault("base_score", distillation.base_score())
-                objective = DistillationObjective(distillation)
+                gradient = distillation.objective
             else:
                 matrix = slice_rows(matrix, np.arange(matrix.num_row()), weight)
-        booster = xgboost.train(params, matrix, self.num_boost_round, obj=objective, **self.keywords)
+        booster = xgboost.train(params, matrix, self.num_boost_round, obj=gradient, **self.keywords)
         return BoostedModel(booster, loss)
-
-
-def _global_mean(label: Array, weight: Array | None) -> Array:
-    """The weighted mean of the labels of all workers, one value or one per target."""
-    weight = np.ones(len(label)) if weight is None or not weight.size else weight.astype(np.float64)
-    *sums, total = global_sum(np.append(weight @ label, weight.sum()))
-    return np.reshape(sums, label.shape[1:]) / total

@@ -11,7 +11,7 @@ import numpy as np
 from ..._arrays import Array
 from ..._rows.names import describe
 from ..losses import Loss
-from ..spec import Spec
+from ..training import Spec
 from .features import Features, as_rates
 
 

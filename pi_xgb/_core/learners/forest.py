@@ -12,7 +12,7 @@ from ..._arrays import Array
 from ..._xgb.collective import global_sum
 from ..._xgb.matrix import slice_rows
 from ..losses import Loss
-from ..spec import Spec
+from ..training import Spec
 from .features import Features, as_rates
 
 # For classes as good, on twelve sets with up to 1,500 rows, as scikit-learn's forest of 300 trees and 2 rows per leaf.

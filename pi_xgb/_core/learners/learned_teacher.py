@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +12,8 @@ import xgboost
 from ..._arrays import Array
 from ..losses import NUMBERS, PROBABILITIES
 from ..metric_eval import loss_name
-from ..teachers import FixedTeacher, Teacher
+from ..teachers import FixedTeacher
+from ..training import Teacher
 from .estimator import EstimatorModel
 from .features import Columns, Features, Model
 from .mixture import Mixture
@@ -62,11 +64,13 @@ class LearnedTeacher(FixedTeacher):
         super().__init__(q, PROBABILITIES if mixture.loss.probabilities else NUMBERS)
         self.members, self.loss, self._mixture, self._columns = list(members), loss, mixture, columns
         self.kind = members[0].kind if len(members) == 1 else "mixed"
+        self.about = dataclasses.replace(self.about, kind=self.kind)
 
     @property
     def boosters(self) -> list[xgboost.Booster]:
         """The boosters of all members."""
-        return [booster for kind in self.members for model in kind.models for booster in getattr(model, "boosters", ())]
+        models = [model for member in self.members for model in member.models]
+        return [model.booster for model in models if hasattr(model, "booster")]
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -76,7 +80,7 @@ class LearnedTeacher(FixedTeacher):
         return self.boosters[0]
 
     @property
-    def _learned_here(self) -> bool:
+    def learned_here(self) -> bool:
         """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
         model = self.members[0].models[0]
         return not (isinstance(model, EstimatorModel) and model.is_frozen)
@@ -102,7 +106,7 @@ class LearnedTeacher(FixedTeacher):
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
-        in_sample = "on its own training rows" if self._learned_here else "on the labelled rows"
+        in_sample = "on its own training rows" if self.learned_here else "on the labelled rows"
         where = "out of fold" if n_models > 1 else in_sample
         loss = "" if np.isnan(self.loss) else f", {loss_name(self._mixture.loss)} {self.loss:.4f} {where}"
         shares = (

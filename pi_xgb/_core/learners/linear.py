@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._arrays import Array
 from ..losses import NUMBERS, Loss
-from ..spec import Spec
+from ..training import Spec
 from .design import Design, Encoding
 from .features import Features
 

@@ -1,22 +1,41 @@
-"""How a teacher is trained, whatever its rows: its kind, its params, and the checks of both."""
+"""A teacher to be trained: its kind, its rows, the checks of both, and the fit."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
 
+import numpy as np
 import xgboost
 from xgboost import collective
 
 from ..._arrays import Array
+from ..._progress import progress_bar
 from ..._rows.checks import check_choice, check_whole
-from ..._xgb.matrix import can_be_cut
-from ..spec import Spec
+from ..._xgb.matrix import can_be_cut, weights_of_rows
+from ..._xgb.threads import FEW_ROWS, jobs_side_by_side
+from ..crossfit import (
+    LEFT_OUT,
+    DealtFolds,
+    Folds,
+    check_crossfit,
+    check_groups_apart,
+    deal_labelled,
+    default_crossfit,
+    out_of_fold,
+    warn_of_rare_classes,
+    whole_queries,
+)
+from ..metric_eval import mean_loss
+from ..training import About, Spec, Training, per_label
 from . import LEARNERS, TEACHERS, members_of
 from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
-from .features import Features, Learner
+from .features import Columns, Features, Learner, Model
+from .learned_teacher import LearnedTeacher, Member
+from .mixture import Mixture
 
 MIXED_BINS = 64
 """``max_bin`` of the boosted member of a mixed teacher, unless set: a third of the time of 256 on 2,000 rows."""
@@ -24,80 +43,214 @@ MIXED_BINS = 64
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a teacher is trained, whatever its rows."""
+    """A teacher to be trained."""
+
+    is_adaptive: ClassVar[bool] = False
+    about: ClassVar[About] = About()
 
     teacher: Any
     """The name of its kind, or an estimator."""
-    spec: Spec
-    """The student's spec."""
+    training: Training
+    """The student's: label and weight of each row."""
     boosted_spec: Spec
     """The spec of the teacher's own booster, where it has one."""
+    features: Features
+    own_weight: Array
+    """The weights of the matrix, without ``scale_pos_weight``."""
     num_boost_round: int
     crossfit: int | None = None
     """None: as many folds as the labelled rows can fill."""
     teacher_sees: str | None = None
     """None in ``fit_teacher``, which has one matrix."""
+    groups: Array | None = None
+    teacher_weight: Array | None = None
     seed: int = 0
     keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """The keywords of a booster's training: evaluation and early stopping."""
     classes: Sequence[Any] | None = None
     """The names of the classes that a frozen estimator knows."""
+    folds: DealtFolds | None = None
+    """Dealt beforehand by a selection, in the place of those of ``crossfit``."""
 
     @property
     def kind(self) -> str:
         """The name of its kind; of an estimator that of its class."""
         return kind_of(self.teacher)
 
-    @property
-    def estimator(self) -> Estimator | None:
-        """The learner that fits clones of the estimator; None for other kinds."""
-        return None if isinstance(self.teacher, str) else Estimator(self.teacher, self.spec, self.classes)
-
-    def on_one_thread(self) -> Recipe:
-        """The same teacher, for folds side by side."""
-        return dataclasses.replace(self, spec=self.spec.on_one_thread(), boosted_spec=self.boosted_spec.on_one_thread())
-
-    def learners(self) -> dict[str, Learner]:
-        """Return the learner of each member, by the name of its kind."""
-        if self.estimator is not None:
-            return {self.kind: self.estimator}
-        return {name: self._learner(name) for name in members_of(self.teacher)}
-
-    def _learner(self, name: str) -> Learner:
-        if name == "boosted":
-            spec = self.boosted_spec
-            if self.teacher == "mixed":
-                spec = spec.with_default(max_bin=MIXED_BINS)
-            return Boosted(spec, self.num_boost_round, dict(self.keywords))
-        return LEARNERS[name](self.spec)
-
-    def check(self, features: Features, label: Array, *, weighted: bool) -> None:
-        """Raise, before any training, if it cannot learn from such rows for this objective."""
+    def check(self) -> None:
+        """Raise, before any training, if it cannot learn from these rows for this objective."""
+        training, loss = self.training, self.training.spec.loss
         check_rounds(self.num_boost_round)
-        check_readable(self.teacher, features.matrix)
+        check_readable(self.teacher, self.features.matrix)
         if collective.is_distributed():
             check_distributed(self.teacher)
-        if self.estimator is not None:
-            self.estimator.check(features, label, weighted=weighted)
-        elif not self.spec.loss.has_gradient and self.kind != "boosted":
+        if not isinstance(self.teacher, str):
+            self._estimator.check(self.features, training.label, weighted=training.weight is not None)
+        elif not loss.has_gradient and self.kind != "boosted":
             raise ValueError(
-                f"teacher must be 'boosted' or an estimator with {self.spec.objective}, got {self.teacher!r}: the "
+                f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}: the "
                 "others learn means, which this objective does not have"
             )
+        counting = self._counting
+        check_crossfit(2 if self.crossfit is None else self.crossfit, counting, training.n_rows, self._whole_groups)
+        if self.crossfit and loss.kind == "label":
+            warn_of_rare_classes(self.crossfit, training.label, counting)
 
-
-def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
-    """Raise unless the matrices hold values, which every teacher but a boosted one reads."""
-    if teacher != "boosted" and not all(map(can_be_cut, matrices)):
-        raise TypeError(
-            f"teacher={kind_of(teacher)!r} requires a matrix with the values of the rows, got a QuantileDMatrix or "
-            "external memory: build a DMatrix, or use teacher='boosted' with crossfit=0"
+    def subset(self, rows: Array) -> Recipe:
+        """The same teacher for some of the rows."""
+        return dataclasses.replace(
+            self,
+            training=self.training.replace(guides=()).subset(rows),
+            features=self.features.subset(rows),
+            own_weight=weights_of_rows(self.features.matrix, rows, self.own_weight),
+            groups=None if self.groups is None else self.groups[rows],
+            teacher_weight=None if self.teacher_weight is None else self.teacher_weight[rows],
+            folds=None if self.folds is None else self.folds.subset(rows),
         )
+
+    def fit(self, progress: bool | None = False) -> LearnedTeacher:
+        """Return the trained teacher, with q out of fold where it is cross-fitted."""
+        training, folds, jobs = self.training, self._dealt(), self._jobs
+        loss, label, known = training.spec.loss, training.label, training.known
+        weight = None if training.weight is None else training.weight[known]
+        learners = (self if jobs == 1 else self._on_one_thread())._learners()
+        if folds.in_sample or training.n_rows <= FEW_ROWS or collective.is_distributed():
+            progress = False
+        with progress_bar(len(learners) * len(folds.numbers), "teacher", progress) as step:
+            fits: dict[str, Callable[[Array], Model]] = {
+                name: partial(self._fit, learner, folds, step) for name, learner in learners.items()
+            }
+            found = out_of_fold(fits, lambda model, rows: model.predict(self._features_of(rows)), folds, jobs)
+        means = [mean for mean, _ in found.values()]
+        mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
+        members = [
+            Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share))
+            for (name, (mean, models)), share in zip(found.items(), mixture.weights, strict=True)
+        ]
+        mean = mixture.combine(means)
+        teacher = LearnedTeacher(
+            loss.teacher_values(mean, label, known),
+            members,
+            mixture,
+            members[0].loss if len(members) == 1 else mean_loss(loss, mean[known], label[known], weight),
+            Columns(self.features, are_read_by_xgboost=self.kind in ("boosted", "forest")),
+        )
+        settings: dict[str, Any] = {"crossfit": 0 if folds.in_sample else len(folds.numbers)}
+        if self.teacher_sees is not None:
+            settings["teacher_sees"] = self.teacher_sees
+        if "boosted" in learners:
+            settings["teacher_params"] = self.boosted_spec.params
+        labelled = known if teacher.learned_here else training.labelled
+        teacher.about = dataclasses.replace(teacher.about, settings=settings, labelled=labelled)
+        return teacher
+
+    @property
+    def _estimator(self) -> Estimator:
+        return Estimator(self.teacher, self.training.spec, self.classes)
+
+    def _learners(self) -> dict[str, Learner]:
+        """Return the learner of each member, by the name of its kind."""
+        if not isinstance(self.teacher, str):
+            return {self.kind: self._estimator}
+        learners: dict[str, Learner] = {}
+        for name in members_of(self.teacher):
+            if name == "boosted":
+                spec = self.boosted_spec
+                if self.teacher == "mixed" and spec.params.get("booster") != "gblinear":
+                    spec = spec.with_params(**{"max_bin": MIXED_BINS, **spec.params})
+                learners[name] = Boosted(spec, self.num_boost_round, dict(self.keywords))
+            else:
+                learners[name] = LEARNERS[name](self.training.spec)
+        return learners
+
+    def _on_one_thread(self) -> Recipe:
+        """The same teacher, for folds side by side."""
+        spec = self.training.spec.with_params(nthread=1)
+        training = self.training.replace(spec=spec)
+        return dataclasses.replace(self, training=training, boosted_spec=self.boosted_spec.with_params(nthread=1))
+
+    @property
+    def _whole_groups(self) -> Array | None:
+        return whole_queries(self.training.spec.loss, self.features.matrix, self.groups)
+
+    @property
+    def _counting(self) -> Array | None:
+        """Which rows have a label and a positive weight, None where all have: folds share out these."""
+        weight = self.training.weight
+        return self.training.labelled if weight is None or weight.all() else self.training.known & (weight > 0)
+
+    def _dealt(self) -> Folds:
+        """Return the folds. An estimator is fitted on rows with values, and predicts rows of positive weight."""
+        label, n_rows = self.training.label, self.training.n_rows
+        check_groups_apart(self.groups)  # the user's groups; queries are numbered per worker
+        groups, classes, crossfit = self._whole_groups, self.training.spec.loss.probabilities, self.crossfit
+        counting = self._counting
+        if crossfit is None:
+            crossfit = default_crossfit(label, counting, groups, classes=classes)
+        filled = np.ones(n_rows, bool) if isinstance(self.teacher, str) else ~self.features.empty_rows
+        learnable = self.training.known & filled
+        if self.folds is not None and self.folds.number == crossfit:
+            return self.folds.fitted_on(learnable)
+        fold_of = np.zeros(n_rows, int)
+        if crossfit:
+            fold_of = deal_labelled(label, counting, groups, crossfit, self.seed, classes=classes)
+        if self.teacher_weight is not None:
+            fold_of[~filled & (self.teacher_weight == 0)] = LEFT_OUT
+        return Folds(fold_of, learnable, in_sample=not crossfit)
+
+    @property
+    def _jobs(self) -> int:
+        """How many folds are fitted side by side: few rows, without an estimator or evaluation sets to share."""
+        if self.crossfit == 0 or collective.is_distributed():
+            return 1
+        shared = not isinstance(self.teacher, str) or self.keywords.get("evals") or None
+        params = {**self.training.spec.params, **self.boosted_spec.params}
+        return jobs_side_by_side(params, self.training.n_rows, shared or None)
+
+    def _features_of(self, rows: Array) -> Features:
+        return self.features if len(rows) == self.training.n_rows else self.features.subset(rows)
+
+    def _fit(self, learner: Learner, folds: Folds, step: Callable[[], None], rows: Array) -> Model:
+        """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
+        matrix, features, label, loss = (
+            self.features.matrix,
+            self.features,
+            self.training.label,
+            self.training.spec.loss,
+        )
+        is_part, weight = len(rows) < len(label), self.own_weight
+        if not isinstance(learner, Boosted):
+            features, label = self._features_of(rows), label[rows]
+            weight = None if self.training.weight is None else self.training.weight[rows]
+        elif (
+            is_part
+            and folds.in_sample
+            and loss.has_gradient
+            and (collective.is_distributed() or not can_be_cut(matrix))
+        ):
+            chosen = np.zeros(len(label), np.float32)
+            chosen[rows] = 1
+            label = np.where(per_label(chosen > 0, label), label, np.float32(loss.stand_in))
+            weight = chosen * weight if weight.size else chosen
+        elif is_part:
+            features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
+        model = learner.fit(features, label, weight)
+        step()
+        return model
 
 
 def kind_of(teacher: Any) -> str:
     """Return the name of its kind; of an estimator that of its class."""
     return teacher if isinstance(teacher, str) else type(teacher).__name__
+
+
+def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
+    """Raise unless the matrices hold values, which every teacher but a boosted one reads."""
+    if not (isinstance(teacher, str) and teacher == "boosted") and not all(map(can_be_cut, matrices)):
+        raise TypeError(
+            f"teacher={kind_of(teacher)!r} requires a matrix with the values of the rows, got a QuantileDMatrix or "
+            "external memory: build a DMatrix, or use teacher='boosted' with crossfit=0"
+        )
 
 
 def check_teacher_word(teacher: Any) -> None:
@@ -130,7 +283,7 @@ def check_distributed(teacher: Any) -> None:
 def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
     """Return ``crossfit`` if the user set it, 0 for a teacher that may predict its training rows, else None."""
     if crossfit is not None:
-        if teacher == "mixed" and crossfit == 0:
+        if isinstance(teacher, str) and teacher == "mixed" and crossfit == 0:
             raise ValueError(
                 "crossfit must be at least 2 with teacher='mixed', got 0: the weights of its members are chosen by "
                 "their out-of-fold loss. Leave crossfit out"

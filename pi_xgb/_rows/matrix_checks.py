@@ -1,9 +1,8 @@
-"""Checks of user input. Each message has the keyword, the expected value, the value passed and the remedy."""
+"""Checks of a DMatrix and of the fields of its rows; XGBoost accepts some that train a wrong model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,27 +10,10 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._rows.per_row import per_row
-from .._rows.supervision import MOST_WEIGHT
 from .._xgb.collective import global_sum
 from .._xgb.matrix import labels_of, query_of_row
-from .losses import SHARES, Loss, Range
 
-
-def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
-    """Return the weight of a teacher, a finite number of at least 0."""
-    if np.ndim(kl_weight) > 0:
-        raise TypeError(
-            f"{name} must be one number for all rows, got {np.size(kl_weight)}: pass weights per row as teacher_weight="
-        )
-    if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
-        raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
-    if not 0 <= float(kl_weight) <= MOST_WEIGHT:
-        raise ValueError(
-            f"{name} must be finite and at least 0, and at most {MOST_WEIGHT:g} (larger weights swamp the labels in "
-            f"float32), got {kl_weight!r}: 0 trains without the teacher, 1 weighs teacher and labels alike"
-        )
-    return float(kl_weight)
+Evals = list[tuple[xgboost.DMatrix, str]]
 
 
 def check_is_dmatrix(matrix: Any, name: str) -> None:
@@ -40,15 +22,6 @@ def check_is_dmatrix(matrix: Any, name: str) -> None:
         raise TypeError(
             f"{name} must be an xgboost.DMatrix, got {type(matrix).__name__}: wrap it as xgboost.DMatrix(data, label=y)"
         )
-
-
-def check_dmatrix(matrix: Any, name: str, loss: Loss) -> None:
-    """Raise unless this is a DMatrix with rows, columns and one label per row."""
-    check_is_dmatrix(matrix, name)
-    check_has_columns(matrix, name)
-    check_labels_per_row(loss.label_of(matrix, name), matrix.num_row(), name)
-    weighted = check_queries(matrix, name) if loss.by_query else matrix.num_row()
-    check_weights(matrix.get_weight(), weighted, name, unit="query" if loss.by_query else "row")
 
 
 def check_has_columns(matrix: xgboost.DMatrix, name: str) -> None:
@@ -69,7 +42,7 @@ def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
 
 
 def check_weights(weight: Array, n_rows: int, name: str, *, unit: str = "row") -> None:
-    """Raise unless there is one weight per ``unit``, finite, at least 0, and not all 0; XGBoost accepts some others."""
+    """Raise unless there is one weight per ``unit``, finite, at least 0, and not all 0."""
     if weight.size == 0:
         return
     if weight.size != n_rows:
@@ -81,6 +54,12 @@ def check_weights(weight: Array, n_rows: int, name: str, *, unit: str = "row") -
         raise ValueError(f"the weights of {name} are all 0: give at least one row a positive weight")
 
 
+def check_total_weight(weight: Array, n_rows: int, name: str) -> None:
+    """Raise if no row of any worker has a positive weight; call it on every worker."""
+    if global_sum(np.array([weight.sum() if weight.size else n_rows]))[0] == 0:
+        raise ValueError(f"the weights of {name} are all 0, on every worker: give at least one row a positive weight")
+
+
 def check_base_margin(margin: Array, name: str) -> None:
     """Raise unless margins are finite: NaN in one row makes every prediction NaN without a warning."""
     wrong = np.flatnonzero(~np.isfinite(margin.reshape(len(margin), -1)).all(axis=1)) if margin.size else margin
@@ -89,12 +68,6 @@ def check_base_margin(margin: Array, name: str) -> None:
             f"the base_margin of {name} must be finite, got {wrong.size} rows where it is not, first row {wrong[0]}: "
             "give every row a finite margin"
         )
-
-
-def check_total_weight(weight: Array, n_rows: int, name: str) -> None:
-    """Raise if no row of any worker has a positive weight; call it on every worker."""
-    if global_sum(np.array([weight.sum() if weight.size else n_rows]))[0] == 0:
-        raise ValueError(f"the weights of {name} are all 0, on every worker: give at least one row a positive weight")
 
 
 def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
@@ -112,59 +85,6 @@ def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
         )
 
 
-def check_q(
-    q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None
-) -> np.ndarray[Any, Any]:
-    """Return a teacher's q as a new float32 array, ``(n,)``, or ``(n, K)`` for classes.
-
-    Values of rows that are not ``needed``, one truth value per row, are not checked.
-    """
-    hint = "give one probability per row, or one for each class"
-    array = per_row(f"the q of {name}", q, missing="keep", several=True, dtype=np.float32, hint=hint)
-    if needed is not None and len(needed) == len(array):
-        array[~needed] = 0
-    values = array if needed is None or len(needed) != len(array) else array[needed]
-    if values.size:
-        _check_values(values, within, name)
-    return array
-
-
-def _check_values(q: Array, within: Range, name: str) -> None:
-    low, high = float(q.min()), float(q.max())
-    if np.isnan(low):
-        raise ValueError(
-            f"the q of {name} must not be NaN, got {int(np.isnan(q).sum())} NaN: give a value for every row, and a "
-            "teacher_weight of 0 to rows that the teacher cannot predict"
-        )
-    if not within.holds(low, high):
-        raise ValueError(f"the q of {name} must {within.must}, got values from {low} to {high}: {within.advice}")
-    if within.sums_to_one and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
-        raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
-
-
-def check_shape(q: Array, mean: Array, name: str = "teacher") -> None:
-    """Raise unless there is one q for each prediction."""
-    if q.shape != mean.shape and q.ndim == 2 and mean.ndim == 1 and len(q) == len(mean):
-        raise ValueError(
-            f"the q of {name} has shape {q.shape}, but must have shape {mean.shape}: take the column of the positive "
-            "class, q[:, 1]"
-        )
-    if q.shape != mean.shape:
-        raise ValueError(
-            f"the q of {name} has shape {q.shape}, but must have shape {mean.shape}: compute it for the training rows, "
-            "in their order (in xgboost.cv: pi_xgb.attach_teacher)"
-        )
-
-
-def check_answer(q: Array, within: Range, name: str) -> None:
-    """Raise unless a q from a round of training is finite and in range: XGBoost trains on NaN without an error."""
-    low, high = float(q.min()), float(q.max())
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError(f"the q of {name} must be finite, got NaN or infinite values: return finite values")
-    if not within.holds(low, high, slack=1e-6):
-        raise ValueError(f"the q of {name} must {within.must}, got values from {low} to {high}: {within.advice}")
-
-
 def check_as_many_rows(n_rows: int, privileged: xgboost.DMatrix) -> None:
     """Raise unless the matrix of privileged features has as many rows as dtrain."""
     if privileged.num_row() != n_rows:
@@ -178,7 +98,12 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
     """Raise unless both matrices have as many rows, the same labels and queries, and weights that agree."""
     check_as_many_rows(dtrain.num_row(), privileged)
     check_same_labels(_labels_or_bounds(dtrain), _labels_or_bounds(privileged), labelled)
-    _check_same_queries(query_of_row(dtrain), query_of_row(privileged))
+    query, privileged_query = query_of_row(dtrain), query_of_row(privileged)
+    if query is not None and privileged_query is not None and not np.array_equal(query, privileged_query):
+        raise ValueError(
+            "the queries of dtrain and privileged differ: build both with the same qid, from the same table in the "
+            "same order"
+        )
     weight = privileged.get_weight()
     if weight.size and not np.array_equal(weight, dtrain.get_weight()):
         raise ValueError(
@@ -189,7 +114,11 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
     """Raise if known labels differ, a cheap sign of other rows or another order."""
-    check_shape_of_labels(label, privileged_label)
+    if label.shape != privileged_label.shape:
+        raise ValueError(
+            f"dtrain has labels of shape {label.shape}, privileged of shape {privileged_label.shape}: build both from "
+            "the same table, with all targets"
+        )
     differs = label != privileged_label
     if differs.ndim == 2:
         differs = differs.any(axis=1)
@@ -209,49 +138,22 @@ def _labels_or_bounds(matrix: xgboost.DMatrix) -> Array:
     return np.stack([matrix.get_float_info(f"label_{side}_bound") for side in ("lower", "upper")], axis=1)
 
 
-def _check_same_queries(query: Array | None, privileged_query: Array | None) -> None:
-    """Raise unless both matrices have the same queries, where both have any."""
-    if query is not None and privileged_query is not None and not np.array_equal(query, privileged_query):
-        raise ValueError(
-            "the queries of dtrain and privileged differ: build both with the same qid, from the same table in the "
-            "same order"
-        )
-
-
-def check_shape_of_labels(label: Array, privileged_label: Array) -> None:
-    """Raise unless both have as many targets."""
-    if label.shape != privileged_label.shape:
-        raise ValueError(
-            f"dtrain has labels of shape {label.shape}, privileged of shape {privileged_label.shape}: build both from "
-            "the same table, with all targets"
-        )
-
-
-def check_same_exposure(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, loss: Loss) -> None:
-    """Raise if only dtrain has exposures: the teacher would take a long exposure for a high rate."""
-    if loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
-        raise ValueError(
-            "privileged must have a base_margin, the logarithm of the exposure, where dtrain has one: build it with "
-            "the base_margin of dtrain, or with zeros for a teacher without exposures"
-        )
-
-
-def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, *, allow_overlap: bool) -> None:
-    """Raise for columns in both matrices, mostly an accident, unless the user allows them."""
-    if privileged is dtrain and not allow_overlap:
+def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> None:
+    """Raise for columns in both matrices, mostly an accident."""
+    if privileged is dtrain:
         raise ValueError(
             "privileged is dtrain itself: pass the matrix of privileged features. (train and cv take "
             "allow_overlap=True for a teacher that sees the classifier features.)"
         )
     shared = sorted(set(dtrain.feature_names or ()) & set(privileged.feature_names or ()))
-    if shared and not allow_overlap:
+    if shared:
         raise ValueError(
             f"columns {shared} are in dtrain and in privileged: drop them from one of the two. (train and cv take "
             "allow_overlap=True for a teacher that sees the classifier features.)"
         )
 
 
-def check_evals(evals: Any, name: str) -> list[tuple[xgboost.DMatrix, str]]:
+def check_evals(evals: Any, name: str) -> Evals:
     """Return evals as a list of (DMatrix, name), as XGBoost takes them."""
     pairs = list(evals) if isinstance(evals, Iterable) else [evals]
     for pair in pairs:

@@ -1,0 +1,404 @@
+"""The keywords about teachers: checked alone, then read with params and rows into a :class:`Training`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import xgboost
+
+from .._arrays import Array
+from .._rows.checks import check_choice, require
+from .._rows.matrix_checks import (
+    check_base_margin,
+    check_has_columns,
+    check_is_dmatrix,
+    check_no_overlap,
+    check_same_rows,
+)
+from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
+from .._xgb.matrix import side_by_side
+from .._xgb.params import objective_name
+from .distillation import answer
+from .engines.boosting import Boosting
+from .joint import JointTeacher
+from .learners import DEFAULT_TEACHER, members_of
+from .learners.estimator import is_estimator
+from .learners.features import Features
+from .learners.recipe import (
+    Recipe,
+    check_distributed,
+    check_instance,
+    check_readable,
+    check_rounds,
+    check_teacher_word,
+    chosen_crossfit,
+)
+from .losses import LOSSES
+from .teachers import (
+    DEFAULT_KL_WEIGHT,
+    as_teacher,
+    check_kl_weight,
+    check_same_labelled,
+    guide,
+    is_list_of_pairs,
+    weighted_pairs,
+)
+from .training import Guide, Spec, Teacher, Training
+
+MethodName = Literal["kbpib", "jpib"]
+METHODS: tuple[MethodName, ...] = get_args(MethodName)
+DEFAULT_METHOD: MethodName = "kbpib"
+SEES = ("privileged", "all")
+
+
+@dataclasses.dataclass(frozen=True)
+class Keywords:
+    """The keywords about teachers. :meth:`check` checks them alone, :meth:`read` with the rows."""
+
+    privileged: xgboost.DMatrix | None = None
+    method: str = DEFAULT_METHOD
+    kl_weight: float | None = None
+    teacher: Any = None
+    teacher_sees: str | None = None
+    crossfit: int | None = None
+    teacher_params: Any = None
+    privileged_evals: Sequence[tuple[xgboost.DMatrix, str]] | None = None
+    allow_overlap: bool = False
+    labelled: Any = None
+    teacher_weight: Any = None
+    crossfit_groups: Any = None
+    all_features: xgboost.DMatrix | None = None
+    """All columns that a teacher may see, where the caller has joined them."""
+    table: Any = None
+    """The user's table of the columns that an estimator as teacher sees."""
+    classes: Sequence[Any] | None = None
+    """The names of the encoded classes, for frozen estimators as teachers."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Keywords:
+        """Return the keywords among the local variables of a function that takes them."""
+        return cls(**{field.name: given[field.name] for field in dataclasses.fields(cls) if field.name in given})
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is a teacher."""
+        return self.privileged is not None or self.teacher is not None
+
+    @property
+    def has_own_weights(self) -> bool:
+        """Whether ``teacher`` is a list of pairs, whose weights take the place of ``kl_weight``."""
+        return is_list_of_pairs(self.teacher)
+
+    @property
+    def weight_is_given(self) -> bool:
+        """Whether the user set the weight of the teachers."""
+        return self.has_own_weights or self.kl_weight is not None
+
+    @property
+    def is_crossfitted(self) -> bool:
+        """Whether a trained teacher learns without the rows that it predicts."""
+        return any(self._crossfit(teacher) != 0 for teacher in self._trained)
+
+    @property
+    def sees_student(self) -> bool:
+        """Whether a trained teacher reads the columns of ``dtrain``, from that matrix."""
+        return not self.overlap_is_meant and any(self.sees(teacher) == "all" for teacher in self._trained)
+
+    @property
+    def overlap_is_meant(self) -> bool:
+        """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
+        return self.allow_overlap and self.teacher_sees != "all"
+
+    @property
+    def can_stop_early(self) -> bool:
+        """Whether ``privileged_evals`` can stop a trained teacher of positive weight."""
+        counts = self.has_own_weights or self.kl_weight != 0
+        return self.method == "kbpib" and counts and "boosted" in self._words and self.teacher_sees != "all"
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether there is no teacher, or its weight is 0 and all rows have a label."""
+        return not self.is_given or not (self.has_own_weights or self.kl_weight != 0 or self.labelled is not None)
+
+    def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
+        """Whether plain XGBoost trains: without a teacher, or with weight 0 and an objective that none can guide."""
+        return not self.is_given or (self.changes_nothing and (obj is not None or objective_name(params) not in LOSSES))
+
+    @property
+    def matrices(self) -> list[xgboost.DMatrix]:
+        """Every matrix that the teachers are trained or evaluated on."""
+        own = [matrix for matrix in (self.privileged, self.all_features) if matrix is not None]
+        given = [matrix for one in self._teachers if isinstance(one, Teacher) for matrix in one.about.matrices]
+        return [*own, *(matrix for matrix, _ in self.privileged_evals or ()), *given]
+
+    def sees(self, teacher: Any) -> str:
+        """What a trained teacher sees."""
+        return seen_by(teacher, self.teacher_sees, has_privileged=self.privileged is not None)
+
+    def _crossfit(self, teacher: Any) -> int | None:
+        return chosen_crossfit(self.crossfit, teacher, sees_student=self.sees(teacher) == "all")
+
+    @property
+    def _teachers(self) -> list[Any]:
+        """Each teacher, or the name of its kind; the default kind for privileged features without ``teacher``."""
+        if self.has_own_weights:
+            return [teacher for teacher, _ in self.teacher]
+        return [DEFAULT_TEACHER if self.teacher is None else self.teacher] if self.is_given else []
+
+    @property
+    def _trained(self) -> list[Any]:
+        """The names and estimators among them, which are trained here."""
+        return [teacher for teacher in self._teachers if is_trained_here(teacher)]
+
+    @property
+    def _words(self) -> list[str]:
+        return [teacher for teacher in self._trained if isinstance(teacher, str)]
+
+    def _set(self, *names: str) -> list[str]:
+        """Return which of these keywords the user set."""
+        return [name for name in names if (value := getattr(self, name)) is not None and value is not _DEFAULTS[name]]
+
+    def check(self, early_stopping_rounds: Any = None) -> None:
+        """Raise for keywords that contradict each other or have no effect."""
+        check_choice(self.method, METHODS, "method")
+        if self.kl_weight is not None:
+            check_kl_weight(self.kl_weight)
+        if self.teacher_sees is not None:
+            check_choice(self.teacher_sees, SEES, "teacher_sees")
+        for teacher in self._teachers:
+            check_instance(teacher)
+        for teacher in self._trained:
+            check_teacher_word(teacher)
+            chosen_crossfit(self.crossfit, teacher, sees_student=False)
+        named = self._set(*_OF_TRAINED)
+        if not self.is_given:
+            named = ["kl_weight"] * bool(self.kl_weight) + named + self._set("labelled", "teacher_weight")
+            if named:
+                raise ValueError(
+                    f"{require(named)} a teacher, and none is configured: pass privileged= or teacher=. To "
+                    "train on labelled rows alone build dtrain from them"
+                )
+        elif self._trained:
+            self._check_trained(early_stopping_rounds)
+        elif self.privileged is not None:
+            raise ValueError(
+                "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs such "
+                f"as [('boosted', weight), (other, weight)] with one of these, got {type(self.teacher).__name__}. "
+                "Leave privileged out for a trained teacher; ModelTeacher(function, rows) calls a function"
+            )
+        elif named:
+            raise ValueError(
+                f"{require(named)} a trainable teacher, and none is configured: pass privileged=, or leave them out"
+            )
+
+    def check_distributed(self) -> None:
+        """Raise for a teacher that cannot be trained on rows that are split over workers."""
+        for teacher in self._trained:
+            check_distributed(teacher)
+
+    def check_continues(self, xgb_model: Any) -> None:
+        """Raise if method='jpib' would continue a student without its teacher."""
+        if xgb_model is not None and self.privileged is not None and self.method == "jpib":
+            raise ValueError(
+                "xgb_model cannot be continued by method='jpib' without its teacher: pass "
+                "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
+            )
+
+    def _check_trained(self, early_stopping_rounds: Any) -> None:
+        names = self._set("teacher_sees", "privileged_evals", "allow_overlap")
+        if self.privileged is None and names:
+            raise ValueError(f"{require(names)} privileged=, the DMatrix of privileged features: pass it")
+        if self._set("teacher_params") and not any("boosted" in members_of(teacher) for teacher in self._words):
+            raise ValueError(
+                f"teacher_params require teacher='boosted' or 'mixed', got teacher={self._trained[0]!r}: leave them out"
+            )
+        if self.privileged_evals is not None and "boosted" not in self._words:
+            raise ValueError(
+                f"privileged_evals require teacher='boosted', got teacher={self._trained[0]!r}: leave them out"
+            )
+        if self.privileged_evals is not None and self.teacher_sees == "all" and self.all_features is None:
+            raise ValueError(
+                "privileged_evals are not supported with teacher_sees='all', which puts dtrain and privileged side by "
+                "side: use crossfit, or pass all features as privileged with allow_overlap=True"
+            )
+        if self.method == "jpib":
+            self._check_joint()
+        if self.crossfit_groups is not None and not self.is_crossfitted:
+            raise ValueError(
+                f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set crossfit as well"
+            )
+        if self.privileged_evals and not early_stopping_rounds:
+            raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
+
+    def _check_joint(self) -> None:
+        unused = self._set("crossfit", "crossfit_groups", "privileged_evals")
+        if unused:
+            raise ValueError(
+                f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows with the student and "
+                "stops with it: leave it out"
+            )
+        others = [teacher for teacher in self._trained if not isinstance(teacher, str) or teacher != "boosted"]
+        if others or self.privileged is None:
+            found = f"teacher={others[0]!r}" if others else "no privileged="
+            raise ValueError(
+                f"method='jpib' requires privileged= and teacher='boosted', got {found}: its teacher is boosted along "
+                "with the student. Use method='kbpib'"
+            )
+
+    def read(self, spec: Spec, boosting: Boosting) -> Training:
+        """Return the training of these rows, after all checks that precede it; its teachers are not trained yet."""
+        dtrain = boosting.dtrain
+        check_is_dmatrix(dtrain, "dtrain")
+        n_rows = dtrain.num_row()
+        labelled = read_labelled(self.labelled, n_rows)
+        teacher_weight = read_teacher_weight(self.teacher_weight, n_rows)
+        training = Training.from_matrix(spec, dtrain, labelled)
+        known = teacher_weight
+        if self._trained and self.privileged is not None:
+            check_is_dmatrix(self.privileged, "privileged")
+            if self.teacher_weight is None:
+                known = weight_of_known(self.privileged, besides=dtrain)
+            self._check_privileged(self.privileged, training, dtrain)
+        joined: list[xgboost.DMatrix] = []
+        guides = []
+        teacher = DEFAULT_TEACHER if self.teacher is None else self.teacher
+        for one, kl_weight, per_row in weighted_pairs(teacher, self.kl_weight, teacher_weight) if self.is_given else ():
+            weight = DEFAULT_KL_WEIGHT if kl_weight is None else kl_weight
+            if is_trained_here(one):
+                per_row = known if per_row is None else per_row
+                made: Any = self._to_train(one, training, boosting, per_row, self._matrix(one, dtrain, joined))
+                guides.append(Guide(made, weight, per_row))
+            else:
+                guides.append(guide(as_teacher(one, spec.loss.range, per_row), weight, per_row))
+        check_same_labelled(guides, labelled)
+        training = training.replace(guides=tuple(guides), has_own_weights=self.has_own_weights)
+        for one in guides:
+            if isinstance(one.teacher, Recipe):
+                one.teacher.check()
+                continue
+            one.teacher.start(training)
+            if not one.teacher.is_adaptive:
+                answer(one, training, training.like)  # raises if q does not fit
+            for matrix in one.teacher.about.matrices:
+                check_same_rows(dtrain, matrix, labelled)
+        return training
+
+    def _check_privileged(self, privileged: xgboost.DMatrix, training: Training, dtrain: xgboost.DMatrix) -> None:
+        """Raise unless the privileged matrices have the rows of dtrain, or of their own labels."""
+        spec, loss = training.spec, training.spec.loss
+        check_has_columns(privileged, "privileged")
+        check_base_margin(privileged.get_base_margin(), "privileged")
+        check_same_rows(dtrain, privileged, training.labelled)
+        if loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
+            raise ValueError(
+                "privileged must have a base_margin, the logarithm of the exposure, where dtrain has one: build it "
+                "with the base_margin of dtrain, or with zeros for a teacher without exposures"
+            )
+        if self.all_features is None and not self.overlap_is_meant:
+            check_no_overlap(dtrain, privileged)
+        for matrix, name in self.privileged_evals or ():
+            check_is_dmatrix(matrix, f"privileged_evals {name!r}")
+            Training.from_matrix(spec, matrix, name=f"privileged_evals {name!r}")
+
+    def _to_train(
+        self,
+        teacher: Any,
+        training: Training,
+        boosting: Boosting,
+        teacher_weight: Array | None,
+        matrix: xgboost.DMatrix,
+    ) -> JointTeacher | Recipe:
+        """Return the teacher of a kind, to be trained first or to grow with the student."""
+        boosted_spec = training.spec.of_teacher(self.teacher_params)
+        sees = "all" if self.overlap_is_meant else self.sees(teacher)
+        if self.method == "jpib":
+            check_rounds(boosting.num_boost_round)
+            joint = JointTeacher(matrix, boosted_spec.params)
+            joint.settings = {"teacher_sees": sees, **joint.settings}
+            return joint
+        keywords: dict[str, Any] = {"verbose_eval": False}
+        if self.privileged_evals:
+            own = boosting.keywords
+            keywords |= {
+                "evals": list(self.privileged_evals),
+                "early_stopping_rounds": own.get("early_stopping_rounds"),
+                # With a custom_metric, maximize applies to that metric, which the teacher never sees.
+                "maximize": own.get("maximize") if own.get("custom_metric") is None else None,
+            }
+        return Recipe(
+            teacher=teacher,
+            training=training,
+            boosted_spec=boosted_spec,
+            features=Features(matrix, self.table),
+            own_weight=boosting.dtrain.get_weight(),
+            num_boost_round=boosting.num_boost_round,
+            crossfit=self._crossfit(teacher),
+            teacher_sees=sees,
+            groups=checked_groups(self.crossfit_groups, training.n_rows, "crossfit_groups"),
+            teacher_weight=teacher_weight,
+            keywords=keywords,
+            classes=self.classes,
+        )
+
+    def _matrix(self, teacher: Any, dtrain: xgboost.DMatrix, joined: list[xgboost.DMatrix]) -> xgboost.DMatrix:
+        """Return the features that a trained teacher sees; ``joined`` keeps both sets side by side for the others."""
+        if self.privileged is None:
+            return dtrain if self.all_features is None else self.all_features
+        if self.sees(teacher) == "privileged" or (self.all_features is None and self.overlap_is_meant):
+            return self.privileged
+        if self.all_features is not None:
+            return self.all_features
+        if not joined:
+            check_readable(teacher, dtrain, self.privileged)
+            joined.append(side_by_side(dtrain, self.privileged))
+        return joined[0]
+
+
+def check_obj(obj: Any, keywords: Keywords) -> None:
+    """Raise for obj with a teacher, which requires an objective of its own."""
+    if obj is not None and not keywords.changes_nothing:
+        raise ValueError(
+            "obj must be left out with a teacher, which works through an objective of its own: name the loss (in "
+            "params['objective'], or as objective= of an estimator), or train without a teacher"
+        )
+
+
+def with_fitted_teachers(training: Training, progress: bool | None = False) -> Training:
+    """Return the training with trained teachers; ``progress`` None shows a bar in terminals."""
+    return training.replace(
+        guides=tuple(
+            guide._replace(teacher=guide.teacher.fit(progress)) if isinstance(guide.teacher, Recipe) else guide
+            for guide in training.guides
+        )
+    )
+
+
+def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> str:
+    """Return what a trained teacher sees: without privileged features all columns are those of dtrain."""
+    if not has_privileged:
+        return "all"
+    is_boosted = teacher is None or (isinstance(teacher, str) and teacher == "boosted")
+    return teacher_sees or ("privileged" if is_boosted else "all")
+
+
+def is_trained_here(teacher: Any) -> bool:
+    """Whether ``teacher`` is the name of a kind of teacher or an estimator, to be trained here."""
+    return isinstance(teacher, str) or (is_estimator(teacher) and not isinstance(teacher, (Teacher, xgboost.DMatrix)))
+
+
+SETTINGS = ("method", "kl_weight", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
+PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
+"""The keywords with one value for all rows, and those with one value per row."""
+
+_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Keywords)}
+_OF_TRAINED = (
+    "method",
+    "teacher_sees",
+    "crossfit",
+    "crossfit_groups",
+    "teacher_params",
+    "privileged_evals",
+    "allow_overlap",
+)

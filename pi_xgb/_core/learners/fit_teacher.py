@@ -1,0 +1,142 @@
+"""``fit_teacher``: a teacher of KbPIB by itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import xgboost
+from xgboost import collective
+
+from ..._arrays import Array
+from ..._rows.matrix_checks import Evals, check_is_dmatrix
+from ..._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
+from ..._xgb.matrix import exclusive, slice_rows
+from ..metric_eval import eval_of_means
+from ..training import Spec, Training
+from . import DEFAULT_TEACHER
+from .features import Features
+from .learned_teacher import LearnedTeacher
+from .recipe import Recipe, check_teacher_word, chosen_crossfit
+
+
+def fit_teacher(
+    params: Any,
+    dprivileged: xgboost.DMatrix,
+    num_boost_round: int = 10,
+    *,
+    teacher: Any = DEFAULT_TEACHER,
+    crossfit: int | None = None,
+    seed: int = 0,
+    evals: Evals | None = None,
+    early_stopping_rounds: int | None = None,
+    maximize: bool | None = None,
+    labelled: Any = None,
+    teacher_weight: Any = None,
+    crossfit_groups: Any = None,
+    verbose_eval: bool | int | None = False,
+) -> LearnedTeacher:
+    """Train a teacher of KbPIB on the features of a matrix and let it predict a q for each of its rows.
+
+    :func:`pi_xgb.train` calls it for you. Call it yourself to look at the teacher, to use it for several
+    students, or to continue a student later (a teacher trained again would not be the same).
+
+    Parameters
+    ----------
+    params, num_boost_round : as for ``xgboost.train``
+        A teacher must be able to guide the objective.
+    dprivileged : xgboost.DMatrix
+        The features that the teacher sees, with the labels of the training rows (and weights, if any).
+    teacher : {"boosted", "forest", "linear", "mixed"} or estimator, default="boosted"
+        The kind of teacher, as for :func:`pi_xgb.train`.
+    crossfit : int, default=None
+        0: the teacher predicts the rows it was trained on, as in the paper. It then repeats their labels the
+        more faithfully the longer it is trained, and a perfect copy of the labels teaches nothing. K of at
+        least 2: K teachers are trained, each without one K-th of the rows, and each row's q comes from the teacher that
+        did not see it. It costs K trainings. None is 0 for a boosted teacher and for a frozen estimator, else up to 5.
+    seed : int, default=0
+        Shuffles the folds. Rows are dealt to folds by label, so that every fold has its share of each class.
+    evals : list of (DMatrix, str), default=None
+    early_stopping_rounds : int, default=None
+    maximize : bool, default=None
+        Early stopping of a boosted teacher, as for ``xgboost.train``; q is that of the best round.
+    labelled : array-like of bool, default=None
+        One truth value per row, False where the label is not known: the teacher learns from the others, and predicts
+        all. With ``crossfit`` the q of a row without a label is the mean of what the K models predict.
+    teacher_weight : array-like of float, default=None
+        One number of at least 0 per row: the weight of this teacher there, relative to ``kl_weight``. By default 1, and
+        0 for rows that have no privileged value at all.
+    crossfit_groups : array-like, default=None
+        One value per row; rows of the same value, such as the visits of one patient, stay in one fold of ``crossfit``.
+        Otherwise the teachers see other visits of the patient that they predict, and q repeats the labels.
+    verbose_eval : bool or int, default=False
+        As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, fold by fold, and at the end the
+        metrics of q on the labelled rows, out of fold or on its training rows. With many rows it shows progress.
+
+    Returns
+    -------
+    LearnedTeacher
+        Pass it as ``teacher=`` or to :class:`KLObjective`.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3}
+    >>> teacher = pi_xgb.fit_teacher(params, xgb.DMatrix(data.z, data.y), 20, crossfit=5)
+    >>> student = pi_xgb.train(params, xgb.DMatrix(data.x, data.y), 20, teacher=teacher, kl_weight=2.0)
+    >>> student.num_features() == data.x.shape[1]
+    True
+    """
+    evals = list(evals or ())
+    check_teacher_word(teacher)
+    is_boosted = isinstance(teacher, str) and teacher == "boosted"
+    if not is_boosted and (evals or early_stopping_rounds):
+        raise ValueError(f"evals and early_stopping_rounds require teacher='boosted', got {teacher!r}: leave them out")
+    check_is_dmatrix(dprivileged, "privileged")
+    with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
+        spec, n_rows = Spec.read(params), dprivileged.num_row()
+        training = Training.from_matrix(spec, dprivileged, read_labelled(labelled, n_rows), name="privileged")
+        training.check_labelled_rows()
+        per_row = read_teacher_weight(teacher_weight, n_rows)
+        if teacher_weight is None:
+            per_row = weight_of_known(dprivileged)
+        crossfit = chosen_crossfit(crossfit, teacher, sees_student=False)
+        if crossfit_groups is not None and crossfit == 0:
+            raise ValueError("crossfit_groups require crossfit of at least 2, got crossfit=0: pass crossfit as well")
+        recipe = Recipe(
+            teacher=teacher,
+            training=training,
+            boosted_spec=spec,
+            features=Features(dprivileged),
+            own_weight=dprivileged.get_weight(),
+            num_boost_round=num_boost_round,
+            crossfit=crossfit,
+            groups=checked_groups(crossfit_groups, n_rows, "crossfit_groups"),
+            teacher_weight=per_row,
+            seed=seed,
+            keywords={
+                "evals": evals,
+                "early_stopping_rounds": early_stopping_rounds,
+                "maximize": maximize,
+                "verbose_eval": verbose_eval,
+            },
+        )
+        recipe.check()
+        learned = recipe.fit(None if verbose_eval else False)
+        learned.about = dataclasses.replace(learned.about, weight=per_row)
+        if verbose_eval and not (spec.loss.by_query or spec.loss.label_fields != ("label",)):
+            _print_score(learned, spec, dprivileged, training.labelled)
+        return learned
+
+
+def _print_score(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None) -> None:
+    """Print the metrics of q on the labelled rows."""
+    if labelled is not None:
+        matrix = slice_rows(matrix, np.flatnonzero(labelled))
+    q = teacher.values if labelled is None else teacher.values[labelled]
+    scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
+    n_models = len(teacher.members[0].models)
+    rows = f", out of {n_models} folds" if n_models > 1 else ", its training rows" * teacher.learned_here
+    collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows{rows}\n")
