@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .._arrays import Array
 from .._core.teachers import Teacher
 from .._rows.tables import listed
 
@@ -26,54 +25,39 @@ class ByColumn(Teacher):
     {'sensitive_features': 'sex'}
     """
 
-    def __init__(self, constraint: Callable[..., Teacher], columns: dict[str, Any], options: dict[str, Any]) -> None:
+    def __init__(self, constraint: type[Teacher], columns: dict[str, Any], options: dict[str, Any]) -> None:
         self.constraint = constraint
         self.columns = columns
         self.options = options
-
-    @property
-    def privileged_columns(self) -> list[Any]:  # type: ignore[override]  # it is read only
-        """The columns of ``sensitive_features``, which the student should not see."""
-        return listed(self.columns.get("sensitive_features"))
+        # The columns of ``sensitive_features``, which the student should not see.
+        self.privileged_columns = listed(columns.get("sensitive_features"))
+        # The constraint with its columns, as a user writes it.
+        self.kind = f"{constraint.__name__}({', '.join([*map(repr, columns.values()), *as_keywords(options)])})"
 
     def resolve_columns(self, look_up: Callable[[Any], Any]) -> Teacher:
         """Return the constraint on the values of its columns."""
-        values = {name: look_up(columns) for name, columns in self.columns.items()}
-        return self.constraint(**values, **self.options)
+        return self.constraint(**{name: look_up(columns) for name, columns in self.columns.items()}, **self.options)
 
-    def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        self._refuse()
-
-    def check(self, n_rows: int) -> None:
+    def check(self, n_rows: int) -> NoReturn:
         """Raise before the training: the values are not known."""
-        self._refuse()
-
-    def subset(self, rows: Array) -> Teacher:
-        """Raise: a subset needs values."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
         raise TypeError(
             f"{self!r} names columns, which only constraints= of the scikit-learn estimators looks up: "
             "pass the constraint one value per training row"
         )
 
-    @property
-    def kind(self) -> str:  # type: ignore[override]  # it is read only
-        """The constraint with its columns, as a user writes it."""
-        options = [f"{name}={value!r}" for name, value in self.options.items()]
-        return f"{self._name}({', '.join([*map(repr, self.columns.values()), *options])})"
-
-    @property
-    def _name(self) -> str:
-        return str(getattr(self.constraint, "__name__", self.constraint))
+    q = subset = check  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        named = ", ".join(f"{name}={value!r}" for name, value in {**self.columns, **self.options}.items())
-        return f"by_column({self._name}, {named})"
+        named = as_keywords(self.columns | self.options)
+        return f"by_column({', '.join([self.constraint.__name__, *named])})"
 
 
-def by_column(constraint: Callable[..., Teacher], /, *columns: Any, **options: Any) -> ByColumn:
+def as_keywords(options: dict[str, Any]) -> list[str]:
+    """Return the options as a user writes them."""
+    return [f"{name}={value!r}" for name, value in options.items()]
+
+
+def by_column(constraint: type[Teacher], /, *columns: Any, **options: Any) -> ByColumn:
     """Name the columns that a constraint reads, in place of their values.
 
     Use it in ``constraints=`` of the scikit-learn estimators, where ``DemographicParity("sex")`` is short for
@@ -101,8 +85,5 @@ def by_column(constraint: Callable[..., Teacher], /, *columns: Any, **options: A
     arguments = inspect.signature(constraint).bind(*columns, **options).arguments
     named = {name: value for name, value in arguments.items() if name in ROW_VALUES and value is not None}
     if not named:
-        raise ValueError(
-            f"by_column needs a column for at least one of {', '.join(ROW_VALUES)}, got {sorted(arguments)}: "
-            'for example by_column(DemographicParity, "sex")'
-        )
+        raise ValueError(f"by_column needs a column for one of {', '.join(ROW_VALUES)}, got {sorted(arguments)}")
     return ByColumn(constraint, named, {name: value for name, value in arguments.items() if name not in named})

@@ -5,23 +5,24 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from xgboost import collective
 
 from .._arrays import Array, array_module, to_host
 from .._core.step import HESSIANS, Hessian
-from .._core.task import Task
 from .._core.teachers import Start, Teacher
 from .._rows.checks import check_choice
-from .._rows.groups import Groups
-from .._xgb.collective import all_or_none, global_sum, on_any_worker
-from .by_column import ROW_VALUES, by_column
+from .._rows.groups import Groups, shared_codes
+from .._xgb.collective import all_or_none, global_sum
+from .by_column import ROW_VALUES, as_keywords, by_column
 
 
 class Constraint(Teacher):
     """A teacher whose q are the current predictions, moved until they satisfy a constraint.
+
+    A kind gives its row values to ``__init__`` as codes and their names, and defines :meth:`_satisfied`.
 
     In distributed training :meth:`start` numbers groups, keys and levels alike on all workers, and statistics cover the
     rows of all workers. Without ``start``, q depends on the rows of this process alone.
@@ -29,6 +30,9 @@ class Constraint(Teacher):
 
     is_adaptive = True
     _row_values_name: str
+    _labels: ClassVar[Literal["whole numbers", "0 or 1", None]] = None
+    _one_prediction = _probabilities = False
+    """What the kind needs: which labels, one prediction per row, and that it is a probability."""
     __signature__: ClassVar[inspect.Signature]
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -38,76 +42,77 @@ class Constraint(Teacher):
 
     def __new__(cls, *arguments: Any, **options: Any) -> Any:
         """Return a ``ByColumn`` if a column name stands in place of the values: DemographicParity("sex")."""
-        cls._check_positions(len(arguments))
-        if any(isinstance(value, str) for value in (*arguments, *(options.get(name) for name in ROW_VALUES))):
-            return by_column(cls, *arguments, **options)
+        try:
+            given = cls.__signature__.bind_partial(*arguments, **options).arguments
+        except TypeError as error:
+            hint = f"{', '.join(cls.__signature__.parameters)}; options by name, several groups as one table"
+            raise TypeError(f"{cls.__name__}: {error}. It takes {hint}") from None
+        if any(isinstance(given.get(name), str) for name in ROW_VALUES):
+            return by_column(cls, **given)
         return super().__new__(cls)
 
-    @classmethod
-    def _check_positions(cls, n_given: int) -> None:
-        """Raise if there are too many positional arguments; Python's own message would name a base class."""
-        parameters = cls.__signature__.parameters.values()
-        positional = [param.name for param in parameters if param.kind is param.POSITIONAL_OR_KEYWORD]
-        if n_given > len(positional):
-            by_name = ", ".join(f"{param.name}=" for param in parameters if param.kind is param.KEYWORD_ONLY)
-            raise TypeError(
-                f"{cls.__name__} takes {' and '.join(positional) or 'nothing'} by position, got {n_given} values: pass "
-                f"the others by name ({by_name}). Labels and weights come with the training rows. Further groups are "
-                "further columns of one table"
-            )
-
-    def __init__(self, row_values: Array, *, soft: bool, hessian: Hessian) -> None:
+    def __init__(self, own: Groups, *, soft: bool, hessian: Hessian) -> None:
         check_choice(hessian, HESSIANS, "hessian")
-        if not isinstance(soft, (bool, np.bool_)):
-            raise TypeError(
-                f"soft must be True (predictions) or False (counted decisions), got {soft!r} of type "
-                f"{type(soft).__name__}"
-            )
-        self._row_values = row_values
+        if soft not in (True, False):
+            raise TypeError(f"soft must be True (predictions) or False (counted decisions), got {soft!r}")
+        self._own = self._rows = own
+        """The code of each row: of this process, and as numbered in the training."""
+        self._over_workers = False
+        self._within = (-np.inf, np.inf)
         self.soft = bool(soft)
         self.hessian = hessian
-        self._agreed: Groups | None = None
+        if not collective.is_distributed():
+            self._check_values(own, len(own.codes))
+
+    def _check_values(self, rows: Groups, n_rows: int) -> None:
+        """Raise if the values of all ``n_rows`` rows constrain nothing."""
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         """Return the float32 ``value`` of each row, moved to satisfy the constraint, in float64."""
         raise NotImplementedError
 
-    def _agree(self) -> Groups | None:
-        """Return the row values, numbered alike on all workers; raise the same error on all of them."""
-
-    @property
-    def _over_workers(self) -> bool:
-        return self._agreed is not None
-
-    @property
-    def _shared(self) -> Array:
-        """The row values, numbered alike on all workers."""
-        return self._row_values if self._agreed is None else self._agreed.codes
+    def check(self, n_rows: int) -> None:
+        """Raise, before any training, unless there are ``n_rows`` row values."""
+        if n_rows != len(self._own.codes):
+            raise ValueError(
+                f"{self._row_values_name} of {type(self).__name__} must have one value per training row, got "
+                f"{len(self._own.codes)} for {n_rows} rows: pass all in their order (names of several columns by "
+                "pi_xgb.sklearn.by_column; in folds use pi_xgb.cv, since xgboost.cv does not report their rows)"
+            )
 
     def start(self, training: Start) -> None:
         """Begin a training: number the row values alike on all workers."""
-        self._agreed = None
-        if collective.is_distributed():
-            self._agreed = self._agree()
+        self._within = (training.loss.range.low, training.loss.range.high)
+        self._over_workers = collective.is_distributed()
+        self._rows = self._own
+        if self._over_workers:
+            self._rows = self._agree()
+            self._check_values(self._rows, int(global_sum(np.array([len(self._own.codes)]))[0]))
+
+    def _agree(self) -> Groups:
+        """Return the row values, numbered alike on all workers."""
+        return shared_codes(self._own.codes, self._own.names.tolist())
+
+    def subset(self, rows: Array) -> Teacher:
+        part = copy.copy(self)
+        part._own = part._rows = Groups(self._own.codes[rows], self._own.names)
+        part._over_workers = False
+        return part
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         xp = array_module(mean)
         mean, label, weight = to_host(mean), to_host(label), to_host(weight)
         p = np.asarray(mean, np.float32)
-        name = type(self).__name__
         # If one worker alone raised, the others would wait for its statistics.
-        with all_or_none(f"a check of the predictions by {name}") if self._over_workers else contextlib.nullcontext():
+        together = all_or_none(f"a check of the predictions by {self.kind}")
+        with together if self._over_workers else contextlib.nullcontext():
             self._check_rows(p, label)
         columns = p[:, None] if p.ndim == 1 else p
         target = np.stack([self._target(column, label, weight) for column in columns.T], axis=1)
         if columns.shape[1] > 1:
             target = _rescale_rows(target, columns)
-        return xp.asarray(target.astype(np.float32).reshape(p.shape))
-
-    def _requested(self, task: Task, mean: Array) -> Array:
         # The shift of a group can leave the range of the predictions.
-        within = task.spec.loss.range
-        return array_module(mean).clip(super()._requested(task, mean), within.low, within.high)
+        return xp.asarray(target.astype(np.float32).reshape(p.shape).clip(*self._within))
 
     def _target(self, p: Array, label: Array, weight: Array | None) -> Array:
         if self.soft:
@@ -118,71 +123,41 @@ class Constraint(Teacher):
     def _vote(self, p: Array, label: Array, weight: Array | None) -> Array:
         """Return a value per row: the constraint decides 1 above 1/2, and 0 below."""
         share = self._satisfied((p > 0.5).astype(np.float32), label, weight)
-        tie = share == 0.5
-        has_ties = on_any_worker(tie.any()) if self._over_workers else tie.any()
-        return np.where(tie, self._satisfied(p, label, weight), share) if has_ties else share
-
-    def check(self, n_rows: int) -> None:
-        if n_rows != len(self._row_values):
-            raise ValueError(
-                f"{self._row_values_name} of {type(self).__name__} must have one value per training row, got "
-                f"{len(self._row_values)} for {n_rows} rows: pass all of them in the order of the rows. (Names of "
-                "several columns need pi_xgb.sklearn.by_column. xgboost.cv does not report the rows of a fold: use "
-                "pi_xgb.cv)"
-            )
-
-    def subset(self, rows: Array) -> Teacher:
-        part = copy.copy(self)
-        part._row_values = self._row_values[rows]
-        part._agreed = None
-        return part
+        return np.where(share == 0.5, self._satisfied(p, label, weight), share)
 
     def _check_rows(self, p: Array, label: Array) -> None:
+        """Raise unless predictions and labels are what the constraint is defined for."""
         self.check(len(p))
         if not np.isfinite(p).all():
-            raise ValueError(
-                f"{type(self).__name__} got predictions that are NaN or infinite: the training has diverged. Lower "
-                "eta, or check the labels and weights"
-            )
+            raise ValueError(f"{self.kind} got NaN or infinite predictions: lower eta, or check labels and weights")
         several = p.ndim == 2 and p.shape[1] > 1
         if several and (np.ndim(label) == 2 or not np.allclose(p.sum(axis=1), 1.0, atol=1e-3)):
+            raise ValueError(f"{self.kind} needs rows that sum to 1, got {p.shape[1]} targets: train a model each")
+        shares = self._probabilities or not self.soft
+        if (several and (shares or self._one_prediction)) or (shares and (p.min() < 0 or p.max() > 1)):
             raise ValueError(
-                f"{type(self).__name__} needs probabilities of classes in several columns, got {p.shape[1]} targets or "
-                "rows that do not sum to 1: train one model per target"
+                f"{self.kind} needs one {'probability' if shares else 'prediction'} per row, got shape {p.shape} from "
+                f"{p.min()} to {p.max()}: use binary:logistic; for classes and regression DemographicParity, soft=True"
             )
-        if not self.soft and (several or p.min() < 0 or p.max() > 1):
-            raise ValueError(
-                "soft=False needs one probability per row, got predictions of shape "
-                f"{p.shape} from {p.min()} to {p.max()}: use soft=True for classes and for regression"
-            )
+        if self._labels is not None:
+            label = np.asarray(label)
+            known = label[~np.isnan(label)]
+            is_odd = (known != 0) & (known != 1) if self._labels == "0 or 1" else known % 1 != 0
+            if label.shape != self._own.codes.shape or is_odd.any():
+                raise ValueError(
+                    f"{self.kind} needs one label per row, {self._labels}, got {known[is_odd][:3].tolist()} among "
+                    f"labels of shape {label.shape} for {len(p)} rows: use DemographicParity, for classes EqualizedOdds"
+                )
 
     @property
     def kind(self) -> str:  # type: ignore[override]  # it is read only
         """Its class, with the options that are not the default: no value and no name of a column."""
-        usual = {one.name: one.default for one in self.__signature__.parameters.values() if one.name not in ROW_VALUES}
-        options = {name: getattr(self, name, None) for name in usual}
-        changed = [
-            f"{name}={value!r}"
-            for name, value in options.items()
-            if isinstance(value, (bool, int, float, str)) and value != usual[name]
-        ]
-        return f"{type(self).__name__}({', '.join(changed)})" if changed else type(self).__name__
+        options = [one for one in self.__signature__.parameters.values() if one.name not in ROW_VALUES]
+        values = {one.name: getattr(self, one.name) for one in options if getattr(self, one.name) != one.default}
+        return f"{type(self).__name__}({', '.join(as_keywords(values))})" if values else type(self).__name__
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._describe()}{len(self._row_values)} rows, soft={self.soft})"
-
-    def _describe(self) -> str:
-        return ""
-
-
-def rows_are_all() -> bool:
-    """Return whether this process holds all rows, so that checks need no other worker."""
-    return not collective.is_distributed()
-
-
-def rows_of_all_workers(rows: Array) -> int:
-    """Return the number of rows of all workers."""
-    return int(global_sum(np.array([len(rows)], np.float64))[0])
+        return f"<{self.kind} of {len(self._own.codes)} rows>"
 
 
 def _rescale_rows(target: Array, p: Array) -> Array:

@@ -11,9 +11,9 @@ import pandas as pd
 from .._arrays import Array
 from .._core.step import Hessian
 from .._rows.checks import check_choice
-from .._rows.groups import MISSING, Groups, as_groups, check_few, check_several, shared_codes
+from .._rows.groups import MISSING, Groups, as_groups, check_few, check_several
 from .._xgb.collective import gathered
-from .constraint import Constraint, rows_are_all, rows_of_all_workers
+from .constraint import Constraint
 from .distribution import Table, tabulate
 from .matching import match_distributions, match_means
 
@@ -29,25 +29,21 @@ class BetweenGroups(Constraint):
     """The name in :mod:`pi_xgb.metrics` of the difference that the constraint closes."""
 
     def __init__(self, sensitive_features: Any, *, soft: bool, hessian: Hessian) -> None:
-        groups = as_groups(sensitive_features, most=None).by_appearance()
-        if rows_are_all():
-            _check_groups(groups, len(groups.codes))
-        super().__init__(groups.codes, soft=soft, hessian=hessian)
-        self.groups = groups.names.tolist()
+        super().__init__(as_groups(sensitive_features, most=None).by_appearance(), soft=soft, hessian=hessian)
 
-    @property
-    def _n_groups(self) -> int:
-        return len(self.groups) if self._agreed is None else self._agreed.count
-
-    def compared(self, rows: Array) -> Groups:
-        """Return the groups of these rows, with the code -1 where there is none."""
-        codes = np.where(self.is_known, self._row_values, -1)
-        return Groups(codes[rows], pd.Index(self.groups, tupleize_cols=False))
+    def _check_values(self, rows: Groups, n_rows: int) -> None:
+        known = rows.names[_are_known(rows.names)]
+        check_several(Groups(rows.codes, known if known.size else rows.names))
+        check_few(rows, n_rows, most=n_rows)
 
     @property
     def is_known(self) -> Array:
         """Which rows have a group; of intersections, all parts of it."""
-        return _are_known(self.groups)[self._row_values]
+        return _are_known(self._own.names)[self._own.codes]
+
+    def compared(self, rows: Array) -> Groups:
+        """Return the groups of these rows, with the code -1 where there is none."""
+        return Groups(np.where(self.is_known, self._own.codes, -1)[rows], self._own.names)
 
     def _target(self, p: Array, label: Array, weight: Array | None) -> Array:
         # A group without weight keeps its predictions, and changes those of no other.
@@ -56,13 +52,9 @@ class BetweenGroups(Constraint):
             weight = known * (1.0 if weight is None else weight)
         return super()._target(p, label, weight)
 
-    def _agree(self) -> Groups:
-        shared = shared_codes(self._row_values, self.groups)
-        _check_groups(shared, rows_of_all_workers(shared.codes))
-        return shared
 
-    def _describe(self) -> str:
-        return f"{len(self.groups)} groups, "
+def _are_known(names: Any) -> Array:
+    return np.array([name != MISSING and not (isinstance(name, tuple) and MISSING in name) for name in names])
 
 
 class DemographicParity(BetweenGroups):
@@ -133,29 +125,19 @@ class DemographicParity(BetweenGroups):
         return self._matched(match_distributions, p, label, weight)
 
     def _matched(self, match: Match, value: Array, label: Array, weight: Array | None) -> Array:
-        n_groups = self._n_groups
         stratum, n_strata = self._strata(label)
-        table = tabulate(stratum * n_groups + self._shared, value, weight, over_workers=self._over_workers)
-        stratum_of_cell = np.repeat(np.arange(n_strata), n_groups)
-        return match(table, stratum_of_cell)[table.line]
+        cell = stratum * self._rows.count + self._rows.codes
+        table = tabulate(cell, value, weight, over_workers=self._over_workers)
+        matched = match(table, np.repeat(np.arange(n_strata), self._rows.count))[table.line]
+        return np.where(self._compared(label), matched, value)
 
     def _strata(self, label: Array) -> tuple[Array, int]:
         """Return the stratum of each row, within which groups are compared, and the number of strata."""
-        return np.zeros(len(self._row_values), np.intp), 1
+        return np.zeros(len(self._rows.codes), np.intp), 1
 
-    def _describe(self) -> str:
-        return f"{super()._describe()}match={self.match!r}, "
-
-
-def _are_known(names: Any) -> Array:
-    return np.array([name != MISSING and not (isinstance(name, tuple) and MISSING in name) for name in names])
-
-
-def _check_groups(groups: Groups, n_rows: int) -> None:
-    """Raise if there is one known group, or too many groups for the number of rows."""
-    known = groups.names[_are_known(groups.names)]
-    check_several(Groups(groups.codes, known if known.size else groups.names))
-    check_few(groups, n_rows, most=n_rows)
+    def _compared(self, label: Array) -> Any:
+        """Return which rows are compared; the others stay as they are."""
+        return True
 
 
 class EqualizedOdds(DemographicParity):
@@ -182,33 +164,15 @@ class EqualizedOdds(DemographicParity):
     """
 
     gap = "equalized_odds"
+    _labels: ClassVar[Any] = "whole numbers"
 
     def _strata(self, label: Array) -> tuple[Array, int]:
         labels = pd.unique(np.asarray(label))
         labels = np.unique(gathered(labels) if self._over_workers else labels)
         return np.searchsorted(labels, label), len(labels)
 
-    def _compared(self, label: Array) -> Array:
-        """Return which rows are compared; the others stay as they are."""
+    def _compared(self, label: Array) -> Any:
         return ~np.isnan(label)
-
-    def _matched(self, match: Match, value: Array, label: Array, weight: Array | None) -> Array:
-        return np.where(self._compared(label), super()._matched(match, value, label, weight), value)
-
-    def _check_rows(self, p: Array, label: Array) -> None:
-        super()._check_rows(p, label)
-        label = np.asarray(label)
-        if label.shape != self._row_values.shape:
-            raise ValueError(
-                f"{type(self).__name__} needs one label per row, got labels of shape {label.shape} for "
-                f"{len(self._row_values)} rows"
-            )
-        measured = label[np.isfinite(label) & (label != np.floor(label))]
-        if measured.size:
-            raise ValueError(
-                f"{type(self).__name__} needs whole-number labels, since it compares rows of the same label, got "
-                f"labels such as {measured[0]}: for regression use DemographicParity"
-            )
 
 
 class TruePositiveRateParity(EqualizedOdds):
@@ -234,18 +198,12 @@ class TruePositiveRateParity(EqualizedOdds):
     """
 
     gap = "equal_opportunity"
-    _label = 1
+    _labels = "0 or 1"
+    _one_prediction = True
+    _compared_label = 1
 
-    def _compared(self, label: Array) -> Array:
-        return np.asarray(label) == self._label
-
-    def _check_rows(self, p: Array, label: Array) -> None:
-        super()._check_rows(p, label)
-        if (p.ndim == 2 and p.shape[1] > 1) or np.any(np.asarray(label) > 1) or np.any(np.asarray(label) < 0):
-            raise ValueError(
-                f"{type(self).__name__} needs labels 0 and 1, got {np.nanmax(label):g}: for more classes use "
-                "EqualizedOdds"
-            )
+    def _compared(self, label: Array) -> Any:
+        return np.asarray(label) == self._compared_label
 
 
 class FalsePositiveRateParity(TruePositiveRateParity):
@@ -269,4 +227,4 @@ class FalsePositiveRateParity(TruePositiveRateParity):
     """
 
     gap = "false_positive_rate_parity"
-    _label = 0
+    _compared_label = 0

@@ -12,7 +12,7 @@ from .._core.step import Hessian
 from .._rows.groups import Groups
 from .._rows.per_row import per_row
 from .._xgb.collective import gathered
-from .constraint import Constraint, rows_are_all
+from .constraint import Constraint
 from .distribution import tabulate
 
 # Lines of weight 0 need a value in order with the others, but must not move them.
@@ -48,39 +48,27 @@ class Meritocracy(Constraint):
     """
 
     _row_values_name = "merit"
+    _one_prediction = True
 
     def __init__(self, merit: Any, *, soft: bool = True, hessian: Hessian = "adaptive") -> None:
         hint = "encode ordered categories by their .cat.codes, and give every row a merit"
-        self._levels, rank = np.unique(per_row("merit", merit, hint=hint), return_inverse=True)
-        if rows_are_all():
-            _check_levels(self._levels)
-        super().__init__(rank, soft=soft, hessian=hessian)
+        levels, rank = np.unique(per_row("merit", merit, hint=hint), return_inverse=True)
+        super().__init__(Groups(rank, pd.Index(levels)), soft=soft, hessian=hessian)
+
+    def _check_values(self, rows: Groups, n_rows: int) -> None:
+        if rows.count < 2:
+            raise ValueError(f"merit must have two different values or more, got {rows.names[0]} in every row: drop it")
 
     def _agree(self) -> Groups:
-        levels = np.unique(gathered(self._levels))
-        _check_levels(levels)
-        return Groups(np.searchsorted(levels, self._levels)[self._row_values], pd.Index(levels))
+        own = self._own.names.to_numpy()
+        levels = np.unique(gathered(own))
+        return Groups(np.searchsorted(levels, own)[self._own.codes], pd.Index(levels))
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
         # The table orders rows by merit and, at equal merit, by value: rows of equal merit may keep any
         # differences.
-        table = tabulate(self._shared, value, weight, over_workers=self._over_workers)
+        table = tabulate(self._rows.codes, value, weight, over_workers=self._over_workers)
         return _isotonic(table.value.astype(np.float64), table.weight)[table.line]
-
-    def _check_rows(self, p: Array, label: Array) -> None:
-        super()._check_rows(p, label)
-        if p.ndim == 2 and p.shape[1] > 1:
-            raise ValueError(
-                f"Meritocracy needs one prediction per row, got {p.shape[1]} classes, which cannot all rise with "
-                "merit: train a binary model of the class that merit should favour"
-            )
-
-
-def _check_levels(levels: Array) -> None:
-    if len(levels) < 2:
-        raise ValueError(
-            f"merit must have at least two different values, got {levels[0]} in every row: drop the constraint"
-        )
 
 
 def _isotonic(value: Array, weight: Array) -> Array:

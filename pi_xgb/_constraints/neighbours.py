@@ -60,9 +60,10 @@ def within_radius(features: Array, radius: float) -> Neighbours:
     n_pairs = int(tree.count_neighbors(tree, radius))
     if n_pairs > MAX_NEIGHBOURS:
         raise ValueError(
-            f"radius={radius} makes {n_pairs} pairs of similar rows, {n_pairs / len(points):.0f} per row on average; "
-            f"at most {MAX_NEIGHBOURS} fit: pass a smaller radius, k= or key="
+            f"radius={radius} makes {n_pairs} pairs, above {MAX_NEIGHBOURS}: pass a smaller one, k= or key="
         )
+    if n_pairs == len(features):
+        raise ValueError(f"no two of the {n_pairs} rows are similar by radius={radius}: pass a larger one")
     pairs = tree.query_pairs(radius, output_type="ndarray").astype(np.int32)
     itself = np.arange(len(points), dtype=np.int32)
     point_of_pair = np.concatenate([pairs[:, 0], pairs[:, 1], itself])
@@ -79,6 +80,8 @@ def k_nearest(features: Array, k: int) -> Neighbours:
     """
     from scipy.spatial import cKDTree
 
+    if k >= len(features):
+        raise ValueError(f"k must be at most {len(features) - 1} for features of {len(features)} rows, got k={k}")
     points, point = _distinct(features)
     count = np.bincount(point)
     _, nearest = cKDTree(points).query(points, k=np.arange(1, min(k + 1, len(points)) + 1))

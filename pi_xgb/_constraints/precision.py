@@ -49,15 +49,24 @@ class PredictiveParity(BetweenGroups):
     """
 
     gap = "predictive_parity"
+    _labels = "0 or 1"
+    _one_prediction = _probabilities = True
 
     def __init__(self, sensitive_features: Any, *, soft: bool = True, hessian: Hessian = "adaptive") -> None:
         super().__init__(sensitive_features, soft=soft, hessian=hessian)
 
-    def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
-        value, known, counted = value.astype(np.float64), ~np.isnan(label), self._counted(label, weight)
-        hits = np.nan_to_num(label)
-        kinds = (counted * value * hits, counted * value, counted * hits, counted * (1 - hits))
-        found, selected, positives, negatives = self._sums(kinds)
+    def _target(self, p: Array, label: Array, weight: Array | None) -> Array:
+        known = ~np.isnan(label)
+        counted = np.where(known, 1.0 if weight is None else weight, 0.0)
+        return np.where(known, super()._target(p, np.nan_to_num(label), counted), p)
+
+    def _satisfied(self, value: Array, label: Array, weight: Array) -> Array:
+        value, weight = value.astype(np.float64), weight.astype(np.float64)
+        kinds = (weight * value * label, weight * value, weight * label, weight * (1 - label))
+        sums = np.stack([np.bincount(self._rows.codes, kind, minlength=self._rows.count) for kind in kinds])
+        found, selected, positives, negatives = (
+            global_sum(sums.ravel()).reshape(sums.shape) if self._over_workers else sums
+        )
         if selected.sum() == 0:
             return value
         precision = found.sum() / selected.sum()
@@ -66,53 +75,20 @@ class PredictiveParity(BetweenGroups):
         can_change = (positives > 0) & (negatives > 0)
         step = np.divide(found - precision * selected, length, out=np.zeros_like(length), where=can_change)
         step[np.abs(step) < _ROUNDING] = 0.0
-        return np.where(known, np.clip(value - step[self._shared] * (hits - precision), 0.0, 1.0), value)
+        return np.clip(value - step[self._rows.codes] * (label - precision), 0.0, 1.0)
 
-    def _vote(self, p: Array, label: Array, weight: Array | None) -> Array:
-        counted, hits = self._counted(label, weight), np.nan_to_num(label)
-        lines = tabulate(self._shared, p, counted, over_workers=self._over_workers)
-        right = tabulate(self._shared, p, counted * hits, over_workers=self._over_workers).weight
+    def _vote(self, p: Array, label: Array, weight: Array) -> Array:
+        lines = tabulate(self._rows.codes, p, weight, over_workers=self._over_workers)
+        right = tabulate(self._rows.codes, p, weight * label, over_workers=self._over_workers).weight
         is_selected = lines.value > 0.5
         selected = lines.weight[is_selected].sum()
         if selected == 0:
             return p.astype(np.float64)
         precision = right[is_selected].sum() / selected
-        cut = np.array(
-            [
-                _cut(lines.value[own], lines.weight[own], right[own], precision)
-                for own in map(slice, *bounds(lines.cell, self._n_groups))
-            ]
-        )
-        own_cut = cut[self._shared]
-        changes = ((p > 0.5) != (p > own_cut)) & ~np.isnan(label)
+        cells = map(slice, *bounds(lines.cell, self._rows.count))
+        cut = np.array([_cut(lines.value[own], lines.weight[own], right[own], precision) for own in cells])
+        changes = (p > 0.5) != (p > cut[self._rows.codes])
         return np.where(changes, 1.0 - p.astype(np.float64), p)
-
-    def _counted(self, label: Array, weight: Array | None) -> Array:
-        known = ~np.isnan(label)
-        return known.astype(np.float64) if weight is None else np.where(known, weight, 0.0).astype(np.float64)
-
-    def _sums(self, kinds: tuple[Array, ...]) -> Array:
-        sums = np.stack([np.bincount(self._shared, kind, minlength=self._n_groups) for kind in kinds])
-        return global_sum(sums.ravel()).reshape(sums.shape) if self._over_workers else sums
-
-    def _check_rows(self, p: Array, label: Array) -> None:
-        super()._check_rows(p, label)
-        if p.ndim == 2 and p.shape[1] > 1:
-            raise ValueError(
-                f"PredictiveParity needs one prediction per row, got {p.shape[1]} classes: train a binary model of "
-                "the class that is selected"
-            )
-        if p.min() < 0 or p.max() > 1:
-            raise ValueError(
-                f"PredictiveParity needs probabilities, got predictions from {p.min()} to {p.max()}: use "
-                "binary:logistic, or DemographicParity for regression"
-            )
-        label = np.asarray(label)
-        if label.shape != self._row_values.shape or not np.isin(label[~np.isnan(label)], (0, 1)).all():
-            raise ValueError(
-                f"PredictiveParity needs one label 0 or 1 per row, got {np.unique(label)[:3].tolist()} among labels of "
-                f"shape {label.shape} for {len(self._row_values)} rows"
-            )
 
 
 # Differences of sums below this are rounding errors.

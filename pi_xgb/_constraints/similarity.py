@@ -11,11 +11,11 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._core.step import Hessian
-from .._core.teachers import Start, Teacher
+from .._core.teachers import Teacher
 from .._rows.checks import check_whole
 from .._rows.columns import number_table
-from .._rows.groups import Groups, as_groups, shared_codes
-from .constraint import Constraint, rows_are_all, rows_of_all_workers
+from .._rows.groups import Groups, as_groups
+from .constraint import Constraint
 from .neighbours import Neighbours, k_nearest, same_key, within_radius
 
 
@@ -74,116 +74,47 @@ class IndividualFairness(Constraint):
         soft: bool = True,
         hessian: Hessian = "adaptive",
     ) -> None:
-        _check_selectors(key=key, radius=radius, k=k, features=features)
-        if radius is not None:
-            _check_radius(radius)
+        given = [name for name, value in (("key", key), ("radius", radius), ("k", k)) if value is not None]
+        if len(given) != 1:
+            raise ValueError(f"pass exactly one of key=, radius= and k=, got {' and '.join(given) or 'none'}")
+        if (key is None) == (features is None):
+            raise ValueError(f"features= are the columns that radius= and k= measure, not for key=, got {given[0]}=")
+        if isinstance(radius, (bool, str)) or (radius is not None and not 0 <= radius < np.inf):
+            raise ValueError(f"radius must be a finite distance of at least 0, got {radius!r}")
         if k is not None:
             check_whole("k", k, 1, "the number of neighbours besides the row itself")
         self.radius = None if radius is None else float(radius)
         self.k = None if k is None else int(k)
         self._row_values_name = "key" if features is None else "features"
-        self._keys: list[Any] = []
-        if features is None:
-            keys = as_groups(key, name="key", missing="error", most=None).by_appearance()
-            row_values, self._keys = keys.codes, keys.names.tolist()
-        else:
-            row_values = number_table(features, "features")
-        super().__init__(row_values, soft=soft, hessian=hessian)
-        self._check_k()
-        if features is None and rows_are_all():
-            self._check_some_pairs(len(self._row_values), self._all_alone)
+        self._features = None if features is None else number_table(features, "features")
+        if self._features is None:
+            own = as_groups(key, name="key", missing="error", most=None).by_appearance()
+        else:  # codes are positions in the features
+            own = Groups(np.arange(len(self._features)), pd.RangeIndex(len(self._features)))
+        super().__init__(own, soft=soft, hessian=hessian)
+
+    def _check_values(self, rows: Groups, n_rows: int) -> None:
+        if self._features is None and rows.count == n_rows:
+            raise ValueError(f"no two of the {n_rows} rows are similar by key: pass a coarser key")
 
     def check(self, n_rows: int) -> None:
         """Raise if there are not ``n_rows`` rows, or too many or no neighbours."""
         super().check(n_rows)
-        self._check_k()
-        if rows_are_all():
-            self._check_some_pairs(len(self._row_values), self._all_alone)
-        elif self._row_values_name == "features" and collective.get_world_size() > 1:
-            raise ValueError(
-                "IndividualFairness with radius= or k= finds similar rows on one worker only, got distributed "
-                "training: pass similar rows the same key=, or train on one machine"
-            )
-
-    def start(self, training: Start) -> None:
-        """Begin a training: number the keys alike on all workers."""
-        self.__dict__.pop("_neighbours", None)
-        super().start(training)
-
-    def _agree(self) -> Groups | None:
-        if self._row_values_name == "features":
-            return None
-        shared = shared_codes(self._row_values, self._keys)
-        self._check_some_pairs(shared.count, shared.count == rows_of_all_workers(shared.codes))
-        return shared
+        if self._features is not None:
+            if collective.get_world_size() > 1:
+                raise ValueError("radius= and k= find similar rows on one worker only, got several workers: pass key=")
+            _ = self._near  # with its errors
 
     def subset(self, rows: Array) -> Teacher:
         part = super().subset(rows)
-        for cached in ("_neighbours", "_all_alone"):
-            part.__dict__.pop(cached, None)
+        part.__dict__.pop("_near", None)
         return part
 
-    @property
-    def _chosen(self) -> str:
-        """The keyword that defines similar rows."""
-        if self._row_values_name == "key":
-            return "key"
-        return f"k={self.k}" if self.radius is None else f"radius={self.radius}"
-
     @cached_property
-    def _neighbours(self) -> Neighbours:
-        if self.radius is not None:
-            return within_radius(self._row_values, self.radius)
-        if self.k is not None:
-            return k_nearest(self._row_values, self.k)
-        return same_key(self._shared, len(self._keys) if self._agreed is None else self._agreed.count)
-
-    @cached_property
-    def _all_alone(self) -> bool:
-        """Whether no two rows are similar."""
-        n_rows = len(self._row_values)
-        if self._row_values_name == "key":
-            return len(pd.unique(self._row_values)) == n_rows
-        return len(self._neighbours.start) - 1 == n_rows == len(self._neighbours.similar)
+    def _near(self) -> Neighbours:
+        features = np.asarray(self._features)[self._own.codes]
+        return within_radius(features, self.radius) if self.radius is not None else k_nearest(features, self.k or 0)
 
     def _satisfied(self, value: Array, label: Array, weight: Array | None) -> Array:
-        return self._neighbours.average(value, weight, over_workers=self._over_workers)
-
-    def _check_k(self) -> None:
-        n_rows = len(self._row_values)
-        if self.k is not None and self.k >= n_rows:
-            raise ValueError(
-                f"k must be at most {n_rows - 1} for features of {n_rows} rows, got k={self.k}: pass a smaller k"
-            )
-
-    def _check_some_pairs(self, n_rows: int, alone: bool) -> None:
-        if alone:
-            raise ValueError(
-                f"no two of the {n_rows} rows are similar by {self._chosen}: pass a coarser key, or a larger radius "
-                "for features of this scale"
-            )
-
-    def _describe(self) -> str:
-        return f"{self._chosen}, "
-
-
-def _check_selectors(*, key: Any, radius: Any, k: Any, features: Any) -> None:
-    """Raise unless exactly one keyword defines similar rows."""
-    given = [name for name, value in (("key", key), ("radius", radius), ("k", k)) if value is not None]
-    if len(given) != 1:
-        raise ValueError(
-            f"IndividualFairness takes exactly one of key=, radius= and k=, got {' and '.join(given) or 'none'}: "
-            "define similar rows by one of them"
-        )
-    if key is None and features is None:
-        raise ValueError(f"{given[0]}= needs features=, the columns to measure distances in, got None: pass them")
-    if key is not None and features is not None:
-        raise ValueError("features= must be left out with key=, which does not read it: leave one of them out")
-
-
-def _check_radius(radius: Any) -> None:
-    """Raise unless the radius is a finite distance."""
-    if isinstance(radius, (bool, np.bool_)) or not isinstance(radius, (int, float, np.number)):
-        raise TypeError(f"radius must be a number, got {radius!r} of type {type(radius).__name__}")
-    if not (np.isfinite(radius) and radius >= 0):
-        raise ValueError(f"radius must be a finite distance of at least 0, got {radius!r}")
+        similar = same_key(self._rows.codes, self._rows.count) if self._features is None else self._near
+        return similar.average(value, weight, over_workers=self._over_workers)
