@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .._core.teachers import Teacher
+from .._core.training import Teacher, Training
 from .._rows.tables import listed
 
 # Keywords of the constraints that take one value per row.
@@ -38,14 +38,14 @@ class ByColumn(Teacher):
         """Return the constraint on the values of its columns."""
         return self.constraint(**{name: look_up(columns) for name, columns in self.columns.items()}, **self.options)
 
-    def check(self, n_rows: int) -> NoReturn:
+    def start(self, training: Training) -> NoReturn:
         """Raise before the training: the values are not known."""
         raise TypeError(
             f"{self!r} names columns, which only constraints= of the scikit-learn estimators looks up: "
             "pass the constraint one value per training row"
         )
 
-    q = subset = check  # type: ignore[assignment]
+    q = subset = start  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         named = as_keywords(self.columns | self.options)

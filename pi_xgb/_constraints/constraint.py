@@ -11,8 +11,8 @@ import numpy as np
 from xgboost import collective
 
 from .._arrays import Array, array_module, to_host
-from .._core.step import HESSIANS, Hessian
-from .._core.teachers import Start, Teacher
+from .._core.blend import HESSIANS, Hessian
+from .._core.training import About, Teacher, Training
 from .._rows.checks import check_choice
 from .._rows.groups import Groups, shared_codes
 from .._xgb.collective import all_or_none, global_sum
@@ -80,9 +80,17 @@ class Constraint(Teacher):
                 "pi_xgb.sklearn.by_column; in folds use pi_xgb.cv, since xgboost.cv does not report their rows)"
             )
 
-    def start(self, training: Start) -> None:
-        """Begin a training: number the row values alike on all workers."""
-        self._within = (training.loss.range.low, training.loss.range.high)
+    @property
+    def about(self) -> About:  # type: ignore[override]  # it is read only
+        """The kind that a model records."""
+        return About(kind=self.kind)
+
+    def start(self, training: Training) -> None:
+        """Raise unless the values fit the rows; with a student, number them alike on all workers."""
+        self.check(training.n_rows)
+        self._within = training.spec.loss.range[:2]
+        if training.student is None:
+            return
         self._over_workers = collective.is_distributed()
         self._rows = self._own
         if self._over_workers:
@@ -150,7 +158,7 @@ class Constraint(Teacher):
                 )
 
     @property
-    def kind(self) -> str:  # type: ignore[override]  # it is read only
+    def kind(self) -> str:
         """Its class, with the options that are not the default: no value and no name of a column."""
         options = [one for one in self.__signature__.parameters.values() if one.name not in ROW_VALUES]
         values = {one.name: getattr(self, one.name) for one in options if getattr(self, one.name) != one.default}

@@ -10,8 +10,8 @@ import pandas as pd
 from xgboost import collective
 
 from .._arrays import Array
-from .._core.step import Hessian
-from .._core.teachers import Teacher
+from .._core.blend import Hessian
+from .._core.training import Teacher
 from .._rows.checks import check_whole
 from .._rows.columns import number_table
 from .._rows.groups import Groups, as_groups

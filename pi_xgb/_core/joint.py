@@ -130,9 +130,10 @@ class JointTeacher(Teacher):
         own_weight = next((guide.weight for guide in training.guides if guide.teacher is self), 0.0)
         weights = [own_weight if self._own_kl_weight is None else self._own_kl_weight]
         blend = Blend(training, [*weights, *(extra.weight for extra in self._extra)], module_for(training.spec.device))
-        own = training.replace(guides=tuple(self._extra), student=None)  # which would keep the student alive
+        own = training.replace(guides=tuple(self._extra), student=student._replace(matrix=None))
         for extra in self._extra:
             extra.teacher.start(own)
+        own = own.replace(student=None)  # which would be kept alive
         self._begun, self._base_score, self._q = (own, blend), student.base_score, None
 
     def _check_is_behind(self, student: Student) -> None:
