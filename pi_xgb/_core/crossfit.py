@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,9 @@ from .._xgb.threads import in_threads
 from .losses import Loss
 
 M = TypeVar("M")
-SHARED, LEFT_OUT = -1, -2
+SHARED, LEFT_OUT, WHOLE = -1, -2, -3
+AVERAGED = ("boosted",)
+"""The members whose models of the folds predict rows of no fold together."""
 MOST_FOLDS = 5
 """The largest default of ``crossfit``."""
 
@@ -109,7 +111,7 @@ class Folds:
     """Folds of rows: the model of fold k is fitted on the other folds and predicts the rows of fold k."""
 
     fold_of: Array
-    """The fold of each row; ``SHARED`` where no model was fitted on the row, ``LEFT_OUT`` where it is not predicted."""
+    """The fold of each row; ``SHARED`` where no model is fitted on the row, ``LEFT_OUT`` where it is not predicted."""
     learnable: Array
     """Which rows models are fitted on."""
 
@@ -131,6 +133,17 @@ class Folds:
         return contextlib.nullcontext(fit())
 
 
+class OutOfFold(NamedTuple, Generic[M]):
+    """What the models of one member predict, out of fold."""
+
+    mean: Array
+    """Of every row."""
+    models: list[M]
+    """One per fold."""
+    whole: M | None
+    """The model of all learnable rows, where one predicts rows of no fold."""
+
+
 class DealtFolds(Protocol):
     """Folds that a selection dealt beforehand, so that candidates can share models."""
 
@@ -147,33 +160,40 @@ class DealtFolds(Protocol):
 
 
 def out_of_fold(
-    fits: dict[str, Callable[[Array], M]], predict: Callable[[M, Array], Array], folds: Folds, jobs: int
-) -> dict[str, tuple[Array, list[M]]]:
-    """Of each member, the prediction of each row by models not fitted on it, and its models, one for each fold.
+    fits: dict[str, Callable[[Array], M]], predict: Callable[[M, Array], Array], folds: Folds, threads: int
+) -> dict[str, OutOfFold[M]]:
+    """Of each member, the prediction of each row by models not fitted on it, and its models.
 
-    A row of no fold gets the mean of all models. ``fits[member](rows)`` and ``predict(model, rows)`` take row numbers.
+    ``fits[member](rows)`` and ``predict(model, rows)`` take row numbers. A row of no fold gets the prediction of a
+    model of all learnable rows. Of a booster, which repeats the labels more closely than the others, it gets the mean
+    of the models of the folds.
     """
-    numbers = folds.numbers
     shared = np.flatnonzero(folds.fold_of == SHARED)
+    of_members = [(member, fold) for member in reversed(fits) for fold in folds.numbers]
+    if shared.size:
+        of_members += [(member, WHOLE) for member in fits if member not in AVERAGED]
 
     def of_fold(member_and_fold: tuple[str, int]) -> tuple[M, list[tuple[Array, Array]]]:
         member, fold = member_and_fold
-        held_out = ((np.flatnonzero(folds.fold_of == fold), 1), (shared, len(numbers)))
+        held_out = [(np.flatnonzero(folds.fold_of == fold), 1)]
+        if member in AVERAGED:
+            held_out.append((shared, len(folds.numbers)))
         with folds.model(member, fold, functools.partial(fits[member], folds.rows_without(fold))) as model:
             return model, [(rows, predict(model, rows) / share) for rows, share in held_out if rows.size]
 
-    # All members share the threads, which else would wait for the last fold of each; the quick boosters come last.
-    of_members = [(member, fold) for member in reversed(fits) for fold in numbers]
-    found = dict(zip(of_members, in_threads(of_fold, of_members, jobs), strict=True))
-    predictions = {}
+    # All members share the threads, which else would wait for the last fold of each.
+    found = dict(zip(of_members, in_threads(of_fold, of_members, threads), strict=True))
+    results = {}
     for member in fits:
-        models, parts = zip(*(found[member, fold] for fold in numbers), strict=True)
-        first = parts[0][0][1]
+        models, parts = zip(*(found[member, fold] for fold in folds.numbers), strict=True)
+        whole = found[member, WHOLE][0] if (member, WHOLE) in found else None
+        pieces = [*itertools.chain(*parts), *([] if whole is None else [(shared, predict(whole, shared))])]
+        first = pieces[0][1]
         predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
-        for rows, part in itertools.chain(*parts):
+        for rows, part in pieces:
             predicted[rows] += part
-        predictions[member] = predicted, list(models)
-    return predictions
+        results[member] = OutOfFold(predicted, list(models), whole)
+    return results
 
 
 def deal_labelled(

@@ -30,6 +30,12 @@ def jobs_side_by_side(params: Any, n_rows: int, user_function: Any = None) -> in
     return usable_cores() if user_function is None and on_one_thread(params, n_rows) is not params else 1
 
 
+def threads_of(params: Any) -> int:
+    """Return the number of threads that these params allow, all cores by default."""
+    named = [int(value) for name, value in dict(params or {}).items() if name in ("nthread", "n_jobs") and value]
+    return named[-1] if named and named[-1] > 0 else usable_cores()
+
+
 def usable_cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..losses import Loss
 from ..training import Spec
 from .features import Learner
 from .forest import Forest
@@ -15,6 +16,8 @@ LEARNERS: dict[str, Callable[[Spec], Learner]] = {"forest": Forest, "linear": Li
 TEACHERS = ("boosted", *LEARNERS, "mixed")
 
 
-def members_of(teacher: str) -> tuple[str, ...]:
-    """Return the kinds of model in a teacher."""
-    return ("boosted", *LEARNERS) if teacher == "mixed" else (teacher,)
+def members_of(teacher: str, loss: Loss | None = None) -> tuple[str, ...]:
+    """Return the kinds of model in a teacher; a mixture for classes is as good without a booster."""
+    if teacher != "mixed":
+        return (teacher,)
+    return tuple(LEARNERS) if loss is not None and loss.probabilities else ("boosted", *LEARNERS)

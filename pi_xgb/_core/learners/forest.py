@@ -42,8 +42,8 @@ class Forest:
     It needs an objective with a mean and inherits seed, threads and device from its params.
     """
 
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec
+    def __init__(self, spec: Spec, most_trees: int = 150) -> None:
+        self._spec, self._most_trees = spec, most_trees
 
     def fit(self, features: Features, label: Array, weight: Array | None) -> ForestModel:
         """Train on these rows. Rows of weight 0 take no part."""
@@ -74,7 +74,7 @@ class Forest:
         # XGBoost grows this many trees for each class or target.
         n_trees = max(50, 300 // n_outputs)
         if self._spec.loss.probabilities:
-            most_trees, depth, share, max_bin = 150, 10, n_columns**-0.5, 64
+            most_trees, depth, share, max_bin = self._most_trees, 10, n_columns**-0.5, 64
         else:
             # Numbers are worth deeper trees. Fewer trees and bins pay for the depth.
             most_trees, depth, share, max_bin = 100, 14, 1 / 3, 32 if n_rows >= _MANY_ROWS else 64

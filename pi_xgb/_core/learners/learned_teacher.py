@@ -29,6 +29,13 @@ class Member(NamedTuple):
     """Its mean loss on the labelled rows, as that of the teacher."""
     weight: float
     """Its share of the teacher's predictions."""
+    whole: Model | None = None
+    """The model of all labelled rows, which predicts rows without a label; None where those of the folds do."""
+
+    @property
+    def predicting(self) -> Sequence[Model]:
+        """The models that predict other rows, by their mean."""
+        return self.models if self.whole is None else [self.whole]
 
 
 class LearnedTeacher(FixedTeacher):
@@ -86,7 +93,10 @@ class LearnedTeacher(FixedTeacher):
         return not (isinstance(model, EstimatorModel) and model.is_frozen)
 
     def predict(self, rows: Any) -> Array:
-        """Predict the mean of other rows, by all models of each member.
+        """Predict the mean of other rows.
+
+        Where the teacher taught rows without a label, the models that predicted those predict these; else the mean of
+        all models of each member.
 
         Parameters
         ----------
@@ -101,7 +111,7 @@ class LearnedTeacher(FixedTeacher):
         """
         features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
         features = self._columns.aligned(features)
-        means = [np.mean([model.predict(features) for model in member.models], axis=0) for member in self.members]
+        means = [np.mean([model.predict(features) for model in member.predicting], axis=0) for member in self.members]
         return self._mixture.combine(means)
 
     def __repr__(self) -> str:

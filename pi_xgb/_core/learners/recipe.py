@@ -15,7 +15,7 @@ from ..._arrays import Array
 from ..._progress import progress_bar
 from ..._rows.checks import check_choice, check_whole
 from ..._xgb.matrix import can_be_cut, weights_of_rows
-from ..._xgb.threads import FEW_ROWS, jobs_side_by_side
+from ..._xgb.threads import FEW_ROWS, threads_of
 from ..crossfit import (
     LEFT_OUT,
     DealtFolds,
@@ -34,9 +34,14 @@ from . import LEARNERS, TEACHERS, members_of
 from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Columns, Features, Learner, Model
+from .forest import Forest
 from .learned_teacher import LearnedTeacher, Member
 from .mixture import Mixture
 
+_MOST_ROWS = 10_000
+"""A member of a mixture learns from at most so many rows: with more labels a mixture gains next to nothing."""
+_TREES = 60
+"""Of the forest in a mixture for classes, where more trees gain nothing."""
 MIXED_BINS = 64
 """``max_bin`` of the boosted member of a mixed teacher, unless set: a third of the time of 256 on 2,000 rows."""
 
@@ -110,22 +115,23 @@ class Recipe:
 
     def fit(self, progress: bool | None = False) -> LearnedTeacher:
         """Return the trained teacher, with q out of fold where it is cross-fitted."""
-        training, folds, jobs = self.training, self._dealt(), self._jobs
+        training, folds = self.training, self._dealt()
         loss, label, known = training.spec.loss, training.label, training.known
         weight = None if training.weight is None else training.weight[known]
-        learners = (self if jobs == 1 else self._on_one_thread())._learners()
+        threads = self._threads(int(folds.learnable.sum()))
+        learners = (self if threads is None else self._on_one_thread())._learners()
         if folds.in_sample or training.n_rows <= FEW_ROWS or collective.is_distributed():
             progress = False
         with progress_bar(len(learners) * len(folds.numbers), "teacher", progress) as step:
             fits: dict[str, Callable[[Array], Model]] = {
                 name: partial(self._fit, learner, folds, step) for name, learner in learners.items()
             }
-            found = out_of_fold(fits, lambda model, rows: model.predict(self._features_of(rows)), folds, jobs)
-        means = [mean for mean, _ in found.values()]
+            found = out_of_fold(fits, lambda model, rows: model.predict(self._features_of(rows)), folds, threads or 1)
+        means = [one.mean for one in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
         members = [
-            Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share))
-            for (name, (mean, models)), share in zip(found.items(), mixture.weights, strict=True)
+            Member(name, one.models, mean_loss(loss, one.mean[known], label[known], weight), float(share), one.whole)
+            for (name, one), share in zip(found.items(), mixture.weights, strict=True)
         ]
         mean = mixture.combine(means)
         teacher = LearnedTeacher(
@@ -153,12 +159,14 @@ class Recipe:
         if not isinstance(self.teacher, str):
             return {self.kind: self._estimator}
         learners: dict[str, Learner] = {}
-        for name in members_of(self.teacher):
+        for name in members_of(self.teacher, self.training.spec.loss):
             if name == "boosted":
                 spec = self.boosted_spec
                 if self.teacher == "mixed" and spec.params.get("booster") != "gblinear":
                     spec = spec.with_params(**{"max_bin": MIXED_BINS, **spec.params})
                 learners[name] = Boosted(spec, self.num_boost_round, dict(self.keywords))
+            elif name == "forest" and self.teacher == "mixed":
+                learners[name] = Forest(self.training.spec, _TREES)
             else:
                 learners[name] = LEARNERS[name](self.training.spec)
         return learners
@@ -198,14 +206,16 @@ class Recipe:
             fold_of[~filled & (self.teacher_weight == 0)] = LEFT_OUT
         return Folds(fold_of, learnable, in_sample=not crossfit)
 
-    @property
-    def _jobs(self) -> int:
-        """How many folds are fitted side by side: few rows, without an estimator or evaluation sets to share."""
-        if self.crossfit == 0 or collective.is_distributed():
-            return 1
-        shared = not isinstance(self.teacher, str) or self.keywords.get("evals") or None
-        params = {**self.training.spec.params, **self.boosted_spec.params}
-        return jobs_side_by_side(params, self.training.n_rows, shared or None)
+    def _threads(self, n_learnable: int) -> int | None:
+        """How many folds are fitted side by side, each on one thread, within the user's number of threads.
+
+        None: one after the other, with all threads each: many rows, an estimator or evaluation sets to share.
+        """
+        shared = not isinstance(self.teacher, str) or self.keywords.get("evals")
+        n_fitted = min(n_learnable, _MOST_ROWS) if self.teacher == "mixed" else n_learnable
+        if self.crossfit == 0 or collective.is_distributed() or shared or n_fitted > FEW_ROWS:
+            return None
+        return threads_of(self.training.spec.params)
 
     def _features_of(self, rows: Array) -> Features:
         return self.features if len(rows) == self.training.n_rows else self.features.subset(rows)
@@ -218,6 +228,8 @@ class Recipe:
             self.training.label,
             self.training.spec.loss,
         )
+        if self.teacher == "mixed" and len(rows) > _MOST_ROWS:
+            rows = np.sort(np.random.default_rng(self.seed).choice(rows, _MOST_ROWS, replace=False))
         is_part, weight = len(rows) < len(label), self.own_weight
         if not isinstance(learner, Boosted):
             features, label = self._features_of(rows), label[rows]
