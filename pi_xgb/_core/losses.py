@@ -120,18 +120,6 @@ def _variance(mean: Array, target: Array) -> Array:
     return hess
 
 
-def _softmax_curvature(mean: Array, target: Array) -> Array:
-    # XGBoost's diagonal Hessian of the softmax is twice p (1 - p).
-    return _variance(mean, target) * np.float32(2)
-
-
-def _gamma_slope(mean: Array, target: Array) -> Array:
-    slope = target / mean
-    slope *= np.float32(-1)
-    slope += np.float32(1)
-    return slope
-
-
 def _cross_entropy(margin: Array, target: Array) -> Array:
     f = margin - margin.max(axis=1, keepdims=True)
     return np.log(np.exp(f).sum(axis=1)) - (target * f).sum(axis=1)
@@ -139,24 +127,18 @@ def _cross_entropy(margin: Array, target: Array) -> Array:
 
 def _tweedie_terms(mean: Array, target: Array, power: np.float32) -> tuple[Array, Array]:
     """The terms of mean and target in the slope."""
-    target_term = mean ** (np.float32(1) - power)
-    mean_term = target_term * mean
-    target_term *= target
-    return mean_term, target_term
+    scale = mean ** (np.float32(1) - power)
+    return scale * mean, scale * target
 
 
 def _tweedie_slope(mean: Array, target: Array, power: np.float32) -> Array:
     mean_term, target_term = _tweedie_terms(mean, target, power)
-    mean_term -= target_term
-    return mean_term
+    return mean_term - target_term
 
 
 def _tweedie_curvature(mean: Array, target: Array, power: np.float32) -> Array:
     mean_term, target_term = _tweedie_terms(mean, target, power)
-    mean_term *= np.float32(2) - power
-    target_term *= power - np.float32(1)
-    mean_term += target_term
-    return mean_term
+    return mean_term * (np.float32(2) - power) + target_term * (power - np.float32(1))
 
 
 def _tweedie_value(f: Array, target: Array, r: float) -> Array:
@@ -455,7 +437,8 @@ def _classes(objective: str, **own: Any) -> Loss:
         link=SOFTMAX,
         range=SHARES,
         slope=_difference,
-        curvature=_softmax_curvature,
+        # XGBoost's diagonal Hessian of the softmax is twice p (1 - p).
+        curvature=lambda mean, target: _variance(mean, target) * np.float32(2),
         row_loss=_cross_entropy,
         engines=("callback",),  # XGBoost's own takes integer classes only
         family="softmax",
@@ -556,7 +539,7 @@ _ALL = (
         default_metric="gamma-deviance",
         link=LOG,
         range=POSITIVE,
-        slope=_gamma_slope,
+        slope=lambda mean, target: np.float32(1) - target / mean,
         curvature=lambda mean, target: target / mean,
         row_loss=lambda f, target: f + target * np.exp(-f),
         label_advice="must be above 0 for reg:gamma, {found}: reg:tweedie takes amounts of 0 as well, or leave such "
