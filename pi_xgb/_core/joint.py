@@ -11,9 +11,8 @@ import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
 from .._rows.supervision import read_teacher_weight
-from .._xgb.booster import base_score_of
-from .._xgb.matrix import freeze, labels_of, slice_rows, thaw
-from .._xgb.model_file import load_booster
+from .._xgb.booster import configuration_of, load_booster
+from .._xgb.matrix import freeze, labels_of, slice_rows
 from .._xgb.params import number_of_classes, user_params
 from .blend import Blend
 from .checks import check_as_many_rows, check_dmatrix, check_kl_weight, check_same_labels
@@ -129,7 +128,7 @@ class JointTeacher(Teacher):
         rounds = student.num_boosted_rounds()
         if rounds == 0 and not self._continues:
             self._booster = None
-            self._student_start = base_score_of(student)
+            self._student_start = configuration_of(student).base_score
         else:
             self._check_is_behind(student, rounds, training.matrix)
         student_weight = training.kl_weight if self._own_kl_weight is None else self._own_kl_weight
@@ -162,7 +161,7 @@ class JointTeacher(Teacher):
             return True
         rounds = student.num_boosted_rounds() - 1
         if rounds == 0:
-            return self._student_start == base_score_of(student)
+            return self._student_start == configuration_of(student).base_score
         # A copy, since XGBoost caches predictions on its training rows and would boost on from these.
         margin = student.copy().predict(matrix, output_margin=True, iteration_range=(0, rounds))
         before = self._spec.loss.mean(margin)[:_ROWS_REMEMBERED]
@@ -225,7 +224,7 @@ class JointTeacher(Teacher):
         return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _dprivileged=thaw(state["_dprivileged"]))
+        self.__dict__.update(state, _dprivileged=xgboost.DMatrix(**state["_dprivileged"]))
 
 
 def _weighted_teachers(extra_teachers: Any, spec: Spec) -> list[WeightedTeacher]:
