@@ -51,24 +51,11 @@ def write_file(path: Path, content: bytes, *, overwrite: bool, anyway: str = ANY
         # Some file systems accept writes for which they have no room.
         if draft.stat().st_size != len(content):
             raise OSError(errno.ENOSPC, f"{draft.stat().st_size} of {len(content)} bytes written", str(path))
-        if overwrite:
-            os.replace(draft, path)
-        else:
-            _rename_to_new(draft, path, anyway)
+        if path.exists() and not overwrite:  # it was created in the meantime
+            raise _exists(path, anyway)
+        os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _rename_to_new(draft: Path, path: Path, anyway: str) -> None:
-    """Rename, or raise if the file was created in the meantime."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise _exists(path, anyway) from None
-    except OSError:  # a file system without links
-        if path.exists():
-            raise _exists(path, anyway) from None
-        os.rename(draft, path)
 
 
 def _exists(path: Path, anyway: str) -> FileExistsError:
