@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-
 # Names are imported at first use: imports take time, Ctrl-C should not end in a traceback of them, and some need an
 # extra. The stub beside this file lists them once, for this module and for type checkers.
 _STUB = Path(__file__).with_name("__init__.pyi").read_text()

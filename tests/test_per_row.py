@@ -171,21 +171,6 @@ def test_one_value_for_all_rows_is_refused(value):
             per_row("w", value, 1, kind)
 
 
-def test_tables_are_refused_where_a_row_has_one_value():
-    for shape, got in (((3, 2), "2"), ((3, 0), "0"), ((1, 3), "3")):
-        with pytest.raises(ValueError, match=rf"^w must be one column, got {got}"):
-            per_row("w", np.zeros(shape))
-    for several in (False, True):
-        with pytest.raises(ValueError, match=r"^w must have one or two dimensions, got shape \(3, 1, 1\)"):
-            per_row("w", np.zeros((3, 1, 1)), several=several)
-    with pytest.raises(ValueError, match=r"^w must have .* lists of several lengths"):
-        per_row("w", [[1.0], [1.0, 2.0]])
-    for empty in ([], np.empty(0), pd.Series([], dtype=float)):
-        with pytest.raises(ValueError, match=r"^w is empty"):
-            per_row("w", empty)
-        assert per_row("w", empty, 0).shape == (0,)
-
-
 def test_a_row_may_have_several_values():
     table = np.array([[1.0, np.nan], [3.0, 4.0]])
     assert per_row("q", table[:, :1], several=True).shape == (2,)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import xgboost as xgb
 
 from pi_xgb._core.losses import (
     LOSSES,
-    check_bounds,
 )
 from pi_xgb._xgb.params import SHARES_ARE_MARGINS
 
@@ -112,22 +110,3 @@ def test_gains_and_positions_of_rankings():
             else:
                 assert (obstacle or "") in found
                 assert bool(found) == bool(obstacle)
-
-
-def test_bounds_of_times():
-    lower, upper = np.array([0.0, 1, 1, 2]), np.array([0.5, 1, np.inf, 3])
-    check_bounds(lower, upper, "dtrain")
-    for row, low, high in ((0, -0.5, 1), (1, 2, 1), (2, 0, 0), (3, np.inf, np.inf), (1, np.nan, 1), (0, 1, np.nan)):
-        wrong = lower.copy(), upper.copy()
-        wrong[0][row], wrong[1][row] = low, high
-        with pytest.raises(ValueError, match=f"bounds of mine.*row {row}.*{low:g} and {high:g}"):
-            check_bounds(*wrong, "mine")
-    loss, x = LOSSES["survival:aft"], np.zeros((4, 1))
-    np.testing.assert_array_equal(
-        loss.label_of(xgb.DMatrix(x, label_lower_bound=lower, label_upper_bound=upper)), lower.astype(np.float32)
-    )
-    for given in ({"label_lower_bound": lower}, {"label_upper_bound": upper}, {"label": lower}):
-        with pytest.raises(ValueError, match=r"survival:aft.*label.*bounds"):
-            loss.label_of(xgb.DMatrix(x, **given))
-    with pytest.raises(ValueError, match=r"row 0.*0\.5.*0"):
-        loss.label_of(xgb.DMatrix(x, label_lower_bound=upper, label_upper_bound=lower))

@@ -85,12 +85,6 @@ def test_classes_can_be_sorted():
             read_target([DAY, *others])
 
 
-def test_whole_numbers_may_have_to_be_explained():
-    with pytest.raises(ValueError, match=r"3 different.*--objective.*--objective"):
-        read_target([1, 2, 3], whole_numbers="error", option="--objective ")
-    assert read_target([1, 2, 3.5], whole_numbers="error").objective == "reg:squarederror"
-
-
 def test_labels_of_other_rows_are_those_of_the_training():
     with pytest.raises(ValueError, match=r"eval .*classes of y, \['a', 'b'\], got \['c'\]"):
         encode_labels(["a", "c"], np.array(["a", "b"]), name="eval")
@@ -99,14 +93,6 @@ def test_labels_of_other_rows_are_those_of_the_training():
     with pytest.raises(ValueError, match=r"y must be .* inf in row 1"):
         encode_labels([1.0, np.inf], None)
     assert encode_labels([True, False], None).tolist() == [1, 0]
-
-
-def test_two_classes_of_any_numbers_and_no_third():
-    assert read_target([0, 2, 2], "binary:logistic").classes.tolist() == [0, 2]
-    assert read_target([-1, 1, 1], "binary:logistic").classes.tolist() == [-1, 1]
-    for y in ([0, 1, 2], [-1, 0, 1], ["a", "b", "c"]):
-        with pytest.raises(ValueError, match=r"two classes.*3"):
-            read_target(y, "binary:logistic")
 
 
 def test_numbers_beyond_single_precision_are_told_of_by_their_row():

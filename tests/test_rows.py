@@ -170,7 +170,7 @@ VALUES = {
 @settings(max_examples=50, deadline=None)
 def test_tables_of_polars_and_arrow_are_those_of_pandas(rows):
     held = pl.DataFrame(rows, schema={"z": pl.Float32, "n": pl.Int64, "t": pl.Boolean})
-    expected = np.array([[np.nan if v is None else float(v) for v in row.values()] for row in rows], np.float32)
+    expected = np.array([[np.nan if row[k] is None else float(row[k]) for k in "znt"] for row in rows], np.float32)
     for table in (held, held.lazy(), held.to_arrow()):
         assert tables.column_names(table) == ["z", "n", "t"]
         matrix = xgb.DMatrix(tables.as_table(table, "X"))

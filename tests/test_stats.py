@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from pi_xgb._stats import bootstrap, folds, paired
+from pi_xgb._stats.gaps import holm
 from pi_xgb._stats.wilson import wilson
 from pi_xgb.datasets import make_privileged
 
@@ -60,17 +61,6 @@ def test_resamples_are_drawn_in_blocks(monkeypatch, entries, blocks):
     expected = [[(row == i).sum() for i in range(4)] for row in rows]
     assert np.concatenate(drawn).tolist() == expected
     assert {block.dtype for block in drawn} == {np.dtype(float)}
-
-
-def test_percentiles_are_of_the_replicates_that_exist():
-    replicates = np.random.default_rng(0).normal(size=(50, 3))
-    replicates[:20, 1] = replicates[:, 2] = np.nan
-    low, high = bootstrap.interval(replicates, 0.8)
-    for i in (0, 1):
-        known = replicates[~np.isnan(replicates[:, i]), i]
-        assert (low[i], high[i]) == pytest.approx(tuple(np.quantile(known, [0.1, 0.9])))
-    assert np.isnan([low[2], high[2]]).all()
-    assert np.isnan(bootstrap.interval(np.full((4, 1), np.nan), 0.9)).all()
 
 
 def test_the_corrected_interval_written_out():
@@ -146,3 +136,20 @@ def test_made_data_is_what_its_parameters_say():
 
 
 # ---- arrays
+
+
+def test_percentiles_are_of_the_replicates_that_exist():
+    replicates = np.random.default_rng(0).normal(size=(50, 3))
+    replicates[:20, 1] = replicates[:, 2] = np.nan
+    low, high = bootstrap.interval(replicates, 0.8)
+    for i in (0, 1):
+        known = replicates[~np.isnan(replicates[:, i]), i]
+        assert (low[i], high[i]) == pytest.approx(tuple(np.quantile(known, [0.1, 0.9])))
+    assert np.isnan([low[2], high[2]]).all()
+    assert np.isnan(bootstrap.interval(np.full((4, 1), np.nan), 0.9)).all()
+
+
+def test_holm_passes_over_what_was_not_looked_at():
+    adjusted = holm(np.array([0.5, np.nan, 0.01, 0.4, 0.02]))
+    np.testing.assert_allclose(adjusted, [0.8, np.nan, 0.04, 0.8, 0.06])
+    assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]

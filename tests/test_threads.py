@@ -177,3 +177,50 @@ def test_a_callback_may_train_on_the_same_matrices():
     at_the_same_time(lambda: shared.jpib(callbacks=[Nested()]))
     assert len(inner) == 4
     assert_same_model(inner[0], expected)
+
+
+class Linger(xgb.callback.TrainingCallback):
+    """Says that a training is in its first round, and stays there for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside = threading.Event()
+
+    def after_iteration(self, model, epoch, evals_log):
+        self.inside.set()
+        time.sleep(0.1)
+        return False
+
+
+@pytest.mark.parametrize("other", ["plain", "given_q", "evaluated", "fitted_teacher", "cv", "plain_cv"])
+def test_nobody_sees_the_labels_that_the_native_engine_puts_in(other):
+    case = problem("binary:logistic", n_rows=300)
+    params = case.params()
+
+    def look(shared: xgb.DMatrix) -> Any:
+        """A use of the shared matrix, and all that it says."""
+        log: dict[str, Any] = {}
+        if other == "evaluated":
+            evals = [(shared, "shared")]
+            more: dict[str, Any] = {"evals": evals, "evals_result": log, "verbose_eval": False}
+            return pi_xgb.train(params, case.dtrain(), 2, teacher=case.q, **more).save_raw(), log
+        if other == "fitted_teacher":
+            return pi_xgb.fit_teacher(params, shared, 2).values.tolist()
+        if other == "cv":
+            return pi_xgb.cv(params, shared, 2, teacher=case.q).to_dict()
+        if other == "plain_cv":
+            return pi_xgb.cv(params, shared, 2).to_dict()
+        return pi_xgb.train(params, shared, 2, **({"teacher": case.q} if other == "given_q" else {})).save_raw()
+
+    expected, shared, linger = look(case.dtrain()), case.dtrain(), Linger()
+
+    def native() -> None:
+        # A given q: its blended labels stay in the matrix from the first round to the last.
+        pi_xgb.train(params, shared, 3, teacher=case.q, kl_weight=5.0, engine="native", callbacks=[linger])
+
+    def looking() -> Any:
+        assert linger.inside.wait(TIMEOUT)
+        return look(shared)
+
+    # Whoever uses the matrix in the meantime waits, and finds the user's own labels.
+    assert at_the_same_time(native, looking)[1] == expected

@@ -44,7 +44,7 @@ def as_frame(table: Any) -> pd.DataFrame:
     frame: pd.DataFrame = table.to_pandas()
     # Truth values with gaps arrive as objects, which XGBoost does not read.
     objects = frame.select_dtypes(object).columns
-    return frame.astype({n: "boolean" for n in objects if pd.api.types.infer_dtype(frame[n], skipna=True) == "boolean"})
+    return frame.astype({n: "boolean" for n in objects if pd.api.types.infer_dtype(frame[n]) in ("boolean", "empty")})
 
 
 def column_names(table: Any) -> list[Any] | None:
