@@ -145,7 +145,7 @@ def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
                 f"{name} must have a value in every row, got {int(absent.sum())} missing values, first in row "
                 f'{int(absent.argmax())}: give them a separate value, such as "unknown"'
             )
-        if MISSING in set(names.tolist()):
+        if names.isin([MISSING]).any():
             raise ValueError(
                 f"{name} has missing values in {label!r}, which become a group called {MISSING!r}, but a group has "
                 "that name: rename it"

@@ -71,7 +71,7 @@ def _read(path: Path, search: str) -> dict[str, Any]:
         state = json.loads(path.read_bytes())
         stored, finished = state["search"], dict(state["finished"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"resume must be a resume file or a new file, {str(path)!r} is not a resume file") from error
+        raise ValueError(f"resume must be a new file, got {str(path)!r}, which is not a resume file") from error
     if stored != search:
         raise ValueError(
             f"resume must be a file of this search, got {str(path)!r}, which belongs to another search (other rows, "
