@@ -4,116 +4,26 @@
 into ``xgboost.train(obj=...)``. See the README for a tour.
 """
 
+import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from ._version import __version__
-
-if TYPE_CHECKING:
-    from . import constraints, datasets, importance, labels, metrics, plotting, privacy
-    from . import dask as dask
-    from . import spark as spark
-    from ._core.checkpoint import JointCheckPoint
-    from ._core.cv import cv
-    from ._core.joint import JointTeacher
-    from ._core.learners.fit_teacher import fit_teacher
-    from ._core.learners.learned_teacher import LearnedTeacher
-    from ._core.objective import JointObjective, KLObjective
-    from ._core.teachers import ModelTeacher
-    from ._core.train import train
-    from ._core.training import Teacher
-    from ._frontier.frontier import frontier
-    from ._frontier.result import Frontier
-    from ._report.report import report
-    from .selection import Comparison, Selection, compare, select
-    from .sklearn import (
-        PrivilegedXGBClassifier,
-        PrivilegedXGBClassifierCV,
-        PrivilegedXGBRanker,
-        PrivilegedXGBRegressor,
-        PrivilegedXGBRegressorCV,
-    )
+from pathlib import Path
+from typing import Any
 
 # Names are imported at first use: imports take time, Ctrl-C should not end in a traceback of them, and some need an
-# extra. Each name is defined in the module on its right; with None it is a module itself.
-_LATER = {
-    "Comparison": "selection",
-    "Frontier": "_frontier.result",
-    "JointCheckPoint": "_core.checkpoint",
-    "JointObjective": "_core.objective",
-    "JointTeacher": "_core.joint",
-    "KLObjective": "_core.objective",
-    "LearnedTeacher": "_core.learners.learned_teacher",
-    "ModelTeacher": "_core.teachers",
-    "PrivilegedXGBClassifier": "sklearn",
-    "PrivilegedXGBClassifierCV": "sklearn",
-    "PrivilegedXGBRanker": "sklearn",
-    "PrivilegedXGBRegressor": "sklearn",
-    "PrivilegedXGBRegressorCV": "sklearn",
-    "Selection": "selection",
-    "Teacher": "_core.training",
-    "compare": "selection",
-    "constraints": None,
-    "cv": "_core.cv",
-    "dask": None,
-    "datasets": None,
-    "fit_teacher": "_core.learners.fit_teacher",
-    "frontier": "_frontier.frontier",
-    "importance": None,
-    "labels": None,
-    "metrics": None,
-    "plotting": None,
-    "privacy": None,
-    "report": "_report.report",
-    "select": "selection",
-    "spark": None,
-    "train": "_core.train",
-}
+# extra. The stub beside this file lists them once, for this module and for type checkers.
+_STUB = Path(__file__).with_name("__init__.pyi").read_text()
+_MODULE_OF = {name: module for module, name in re.findall(r"^from \.(\S*) import (\w+) as", _STUB, re.MULTILINE)}
 
-__all__ = [
-    "Comparison",
-    "Frontier",
-    "JointCheckPoint",
-    "JointObjective",
-    "JointTeacher",
-    "KLObjective",
-    "LearnedTeacher",
-    "ModelTeacher",
-    "PrivilegedXGBClassifier",
-    "PrivilegedXGBClassifierCV",
-    "PrivilegedXGBRanker",
-    "PrivilegedXGBRegressor",
-    "PrivilegedXGBRegressorCV",
-    "Selection",
-    "Teacher",
-    "__version__",
-    "compare",
-    "constraints",
-    "cv",
-    "datasets",
-    "fit_teacher",
-    "frontier",
-    "importance",
-    "labels",
-    "metrics",
-    "plotting",
-    "privacy",
-    "report",
-    "select",
-    "train",
-]
+__all__ = sorted(_MODULE_OF.keys() - {"dask", "spark"})  # which need an extra even to be imported
 
 
-if not TYPE_CHECKING:  # A type checker would take any name at all from this function; it reads the imports above.
-
-    def __getattr__(name: str) -> Any:
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = _LATER[name]
-        if module is None:
-            return import_module(f".{name}", __name__)
-        return getattr(import_module(f".{module}", __name__), name)
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if not _MODULE_OF[name]:
+        return import_module(f".{name}", __name__)
+    return getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_MODULE_OF})

@@ -81,22 +81,22 @@ def make_privileged(
     >>> data.x.shape, data.z.shape, sorted(data.y.unique().tolist())
     ((500, 8), (500, 3), [0, 1])
     """
-    for name, value, low, high in (
-        ("label_noise", label_noise, 0, 1),
-        ("group_share", group_share, 0, 1),
-        ("x_noise", x_noise, 0, _LARGEST),
-        ("strength", strength, 0, np.inf),
-        ("group_gap", group_gap, -_LARGEST, _LARGEST),
-    ):
-        if not isinstance(value, Real):
-            raise TypeError(f"{name} must be a number, got {value!r}")
+    limits = {
+        "n_rows": (n_rows, 1, np.inf),
+        "n_features": (n_features, 1, np.inf),
+        "n_privileged": (n_privileged, 1, np.inf),
+        "label_noise": (label_noise, 0, 1),
+        "group_share": (group_share, 0, 1),
+        "x_noise": (x_noise, 0, _LARGEST),
+        "strength": (strength, 0, np.inf),
+        "group_gap": (group_gap, -_LARGEST, _LARGEST),
+    }
+    for name, (value, low, high) in limits.items():
+        kind, what = (Integral, "a whole number") if name.startswith("n_") else (Real, "a number")
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise TypeError(f"{name} must be {what}, got {value!r}")
         if not low <= value <= high:
             raise ValueError(f"{name} must lie between {low:g} and {high:g}, got {value!r}")
-    for name, size in (("n_rows", n_rows), ("n_features", n_features), ("n_privileged", n_privileged)):
-        if isinstance(size, bool) or not isinstance(size, Integral):
-            raise TypeError(f"{name} must be a whole number, got {size!r}")
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size!r}")
 
     rng = np.random.default_rng(seed)
     group = (rng.random(n_rows) < group_share).astype(np.int64)

@@ -49,12 +49,6 @@ def test_stratified_folds_and_splitters_are_scikit_learns(labelled):
         assert_same(dealt(labelled, **keywords), expected)
 
 
-def test_as_many_folds_as_labelled_rows_and_no_more():
-    assert len(dealt(LABELLED, nfold=int(LABELLED.sum()))) == LABELLED.sum()
-    with pytest.raises(ValueError, match=r"nfold.*18"):
-        dealt(LABELLED, nfold=19)
-
-
 def test_folds_of_the_user_are_taken_as_they_are():
     given = [(np.arange(10, N), np.arange(5)), (np.array([1, 2, 3]), np.array([0, 7]))]
     assert_same(dealt(folds=given), given)

@@ -7,7 +7,6 @@ import inspect
 import itertools
 import json
 import os
-import struct
 import threading
 import types
 
@@ -23,7 +22,6 @@ from pi_xgb._xgb import (
     categories,
     classes,
     matrix,
-    model_file,
     params,
     rebind,
     signature,
@@ -163,16 +161,15 @@ def test_the_rounds_that_predict(trained):
 def test_the_configuration_of_a_booster(trained):
     found = booster.configuration_of(trained)
     assert (found.objective, found.kind, found.n_classes) == ("binary:logistic", "gbtree", 0)
-    assert found.base_score == booster.base_score_of(trained)
     assert found.tree_params["max_depth"] == found.settings["max_depth"] == "2"
     assert found.objective_params == {"scale_pos_weight": "1"}
     assert {"seed", "device", "scale_pos_weight"} <= set(found.settings)
     assert not {"learning_rate", "name", "nthread", "num_feature", "updater_seq"} & set(found.settings)
-    assert float(booster.settings_of(trained)["eta"]) == 0.25
+    assert float(found.settings["eta"]) == 0.25
     dtrain = xgb.DMatrix(ROWS, LABEL)
     linear = xgb.Booster({"booster": "gblinear", "eta": 0.125, "nthread": 1}, [dtrain])
     linear.update(dtrain, 0)
-    assert float(booster.settings_of(linear)["eta"]) == 0.125
+    assert float(booster.configuration_of(linear).settings["eta"]) == 0.125
 
 
 @pytest.mark.parametrize("names", [["b", "a"], [0, 2], [False, True], [0.5, 1.0], [1, 0]])
@@ -204,7 +201,7 @@ def test_classes_that_need_no_names_or_have_none_that_can_be_kept(trained):
         json.dumps({"values": 1, "dtype": "?x"}),
     ):
         own.set_attr(pi_xgb_classes=written)
-        with pytest.raises(ValueError, match=r"damaged.*read"):
+        with pytest.raises(ValueError, match=r"damaged"):
             classes.read_classes(own)
     for names in (["a", "b", "c"], ["a", "a"], ["a"]):
         own.set_attr(pi_xgb_classes=json.dumps({"values": names, "dtype": "<U1"}))
@@ -281,7 +278,7 @@ def test_a_matrix_can_be_taken_apart_and_put_together():
     )
     frozen = matrix.freeze(whole)
     assert set(frozen) == {"data", "feature_names", "feature_types", "label", "weight", "base_margin"}
-    again = matrix.thaw({**frozen, "enable_categorical": True})
+    again = xgb.DMatrix(**{**frozen, "enable_categorical": True})
     assert (again.feature_names, again.feature_types) == (names, kinds)
     for item, own in zip(matrix.row_fields(whole), matrix.row_fields(again), strict=True):
         np.testing.assert_array_equal(item, own)
@@ -362,7 +359,7 @@ def test_categories_that_xgboost_cannot_spell_are_kept_beside_it(names):
     found = categories.categories_of_model(model)
     assert {name: kept.tolist() for name, kept in found.items()} == {name: list(kept) for name, kept in own.items()}
     assert model.attr("pi_xgb_categories") == (None if names == ["n", "t"] else '{"k": ["\\u00e4", "\\ud800"]}')
-    for damaged in ("{", "[]", '{"k": "ab"}', '{"k": [1]}'):
+    for damaged in ("{", "[]", '{"k": "ab"}'):
         model.set_attr(pi_xgb_categories=damaged)
         with pytest.raises(ValueError, match=r"categories.*model.*damaged"):
             categories.categories_of_model(model)
@@ -505,72 +502,21 @@ def test_nodes_that_no_row_passes_have_sums_of_0(trained, row):
 # ---- model files
 
 
-def ubjson(value):
-    """A value in the kinds that XGBoost writes."""
-    if isinstance(value, dict):
-        inner = b"".join(length(len(key)) + key.encode() + ubjson(own) for key, own in value.items())
-        return b"{" + inner + b"}"
-    if isinstance(value, str):
-        return b"S" + length(len(value)) + value.encode()
-    if isinstance(value, tuple):  # counted
-        return b"[#" + length(len(value)) + b"".join(map(ubjson, value))
-    if isinstance(value, list):
-        return b"[" + b"".join(map(ubjson, value)) + b"]"
-    if isinstance(value, np.ndarray):
-        kind = KINDS[value.dtype.str[1:]]
-        content = value.astype(value.dtype.newbyteorder(">")).tobytes()
-        return b"[$" + kind + b"#" + length(value.size) + content
-    return {True: b"T", False: b"F", None: b"Z"}[value]
-
-
-def length(n):
-    return b"L" + struct.pack(">q", n)
-
-
-KINDS = {"u1": b"U", "i1": b"i", "i2": b"I", "i4": b"l", "f4": b"d", "i8": b"L", "f8": b"D"}
-VALUES = [{}, [], (), [None], [True, (False, None, "")], *(np.arange(n, dtype=kind) for n in (0, 3) for kind in KINDS)]
-
-
-@pytest.mark.parametrize("value", VALUES, ids=str)
-def test_a_model_file_is_whole_to_its_last_byte(value):
-    content = ubjson({"a": value, "b": [value, "text"]})
-    assert model_file._is_whole(content)
-    assert not model_file._is_whole(content + b"}")
-    assert not any(model_file._is_whole(content[:n]) for n in range(len(content)))
-
-
-@pytest.mark.parametrize("kind", "iUCIlLdD")
-def test_a_number_is_as_long_as_its_kind_says(kind):
-    number = struct.pack(">" + dict(zip("iUCIlLdD", "bBchiqfd", strict=True))[kind], b"c" if kind == "C" else 1)
-    for content in (kind.encode() + number, b"[$" + kind.encode() + b"#" + length(2) + number * 2):
-        assert model_file._is_whole(content)
-        assert not model_file._is_whole(content[:-1])
-        assert not model_file._is_whole(content + b"Z")
-
-
-def test_a_model_file_with_lengths_that_cannot_be():
-    content = ubjson({"a": np.arange(3, dtype="i2")})
-    assert not model_file._is_whole(content.replace(length(3), length(-1)))
-    assert not model_file._is_whole(content.replace(length(3), b"i\x03"))
-    assert not model_file._is_whole(content.replace(b"$I", b"$?"))
-
-
 def test_models_are_read_or_named(trained, tmp_path):
     file = tmp_path / "model.ubj"
     trained.save_model(file)
     content = file.read_bytes()
-    assert model_file._is_whole(content)
-    assert model_file.load_booster(file).save_raw() == trained.save_raw()
+    assert booster.load_booster(file).save_raw() == trained.save_raw()
     file.write_bytes(content[:-1])
     with pytest.raises(ValueError, match=r"damaged.*XGBoost.*changed"):
-        model_file.load_booster(file)
+        booster.load_booster(file)
     file.with_suffix(".JSON").write_bytes(content)
     file.write_bytes(b"nothing")
     for name in (file, file.with_suffix(".JSON")):
         with pytest.raises(ValueError, match=r"not a model.*XGBoost"):
-            model_file.load_booster(name)
+            booster.load_booster(name)
     with pytest.raises(IsADirectoryError, match="is a folder"):
-        model_file.load_booster(tmp_path)
+        booster.load_booster(tmp_path)
 
 
 # ---- functions and their keywords
@@ -590,7 +536,7 @@ def test_keywords_by_position_are_those_of_the_original():
     with pytest.warns(FutureWarning, match=r"`c, d`.*keyword") as found:
         assert ours(1, 2, 3, 4) == (1, 2, None, 3, 4)
     assert found[0].filename == __file__
-    with pytest.raises(TypeError, match=r"at most 4 positional.*5"):
+    with pytest.raises(TypeError, match="takes 2 positional"):
         ours(1, 2, 3, 4, 5)
     with pytest.raises(TypeError, match=r"got c .*position.*keyword"):
         ours(1, 2, 3, c=3)

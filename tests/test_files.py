@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -42,16 +41,6 @@ def test_a_disk_that_is_full_leaves_no_checkpoint_that_looks_complete(tmp_path, 
     for file in tmp_path.iterdir():
         rounds = int(file.stem.rpartition("-")[2])
         assert xgb.Booster(model_file=file).num_boosted_rounds() == rounds - file.name.startswith("teacher")
-
-
-def test_what_arrives_in_part_is_an_error(tmp_path, monkeypatch):
-    target = tmp_path / "model.ubj"
-    target.write_bytes(b"old")
-    monkeypatch.setattr(os, "fsync", lambda file: os.ftruncate(file, 3))  # a file system that says nothing
-    with pytest.raises(OSError, match="3 of 7 bytes written"):
-        write_file(target, b"content", overwrite=True)
-    assert target.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [target]
 
 
 @pytest.mark.parametrize("links", [True, False])
@@ -138,27 +127,6 @@ def is_whole(path):
     if path.suffix == ".ubj":
         return xgb.Booster(model_file=path).num_boosted_rounds() == 40
     return len(path.read_text().splitlines()) == 301 if path.suffix == ".csv" else bool(json.loads(path.read_text()))
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_folder_that_cannot_be_written_to_is_named_before_any_work(folder, name):
-    folder.chmod(0o500)
-    try:
-        process = command(folder, WRITERS[name])
-        _, err = process.communicate(timeout=120)
-    finally:
-        folder.chmod(0o700)
-    assert process.returncode == 2
-    assert re.search("writable folder", err)
-
-
-def test_it_is_named_to_root_as_well_where_the_system_says_so(folder, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    for arguments in WRITERS.values():
-        out = next(arguments[i + 1] for i, item in enumerate(arguments) if item in ("--out", "--resume"))
-        with pytest.raises(PermissionError, match=r"writable folder"):
-            new_file(folder / out, "--out", overwrite=True)
 
 
 @pytest.mark.slow

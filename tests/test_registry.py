@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import xgboost as xgb
 
 from pi_xgb._core.losses import (
-    KINDS,
     LOSSES,
-    NUMBERS,
-    PROBABILITIES,
-    SHARES,
-    Range,
-    check_bounds,
-    check_labels_alone,
-    loss_named,
-    loss_with_gradient,
-    objectives_by_kind,
 )
 from pi_xgb._xgb.params import SHARES_ARE_MARGINS
 
@@ -93,38 +82,6 @@ def test_where_labels_and_q_may_lie(name, inside, outside):
                 LOSSES[name].check_labels(np.array([low, high]), 2)
 
 
-def test_slack_widens_a_range():
-    within = Range(1.0, 2.0, "lie between", "think again")
-    assert within.holds(1, 2)
-    assert within.holds(0.75, 2.25, slack=0.25)
-    for low, high in ((0.7, 2), (1, 2.3)):
-        assert not within.holds(low, high, slack=0.25)
-    assert not within.holds(0.999, 2)
-    assert NUMBERS.holds(-1e38, 1e38, slack=1.0)
-    assert (PROBABILITIES.low, PROBABILITIES.high, PROBABILITIES.sums_to_one, SHARES.sums_to_one) == (0, 1, False, True)
-
-
-def test_classes_are_whole_numbers_below_their_number():
-    loss = LOSSES["multi:softprob"]
-    loss.check_labels(np.array([0.0, 1, 2]), 3)
-    for label in ([0.0, 3], [-1.0, 1], [0.0, 0.5]):
-        with pytest.raises(ValueError, match="whole numbers 0 to 2"):
-            loss.check_labels(np.array(label), 3)
-
-
-def test_names_of_one_loss_have_one_gradient():
-    logistic, raw, other = (LOSSES[name] for name in ("binary:logistic", "binary:logitraw", "reg:squarederror"))
-    for item, two in ((logistic, raw), (raw, logistic), (logistic, logistic)):
-        assert item.has_gradient_of(two)
-    assert not logistic.has_gradient_of(other)
-    assert not other.has_gradient_of(raw)
-
-
-def test_the_mean_of_a_squared_log_error_stays_where_its_gradient_is():
-    mean = LOSSES["reg:squaredlogerror"].mean(np.array([-3, -1, 0, 2], np.float32))
-    np.testing.assert_array_equal(mean, np.array([-1 + 1e-6, -1 + 1e-6, 0, 2], np.float32))
-
-
 @pytest.mark.parametrize("alpha", [None, 0.3, "0.3", "[0.3]", [0.3], (0.3,), np.array([0.3])])
 def test_one_quantile_can_be_taught(alpha):
     loss = LOSSES["reg:quantileerror"]
@@ -153,63 +110,3 @@ def test_gains_and_positions_of_rankings():
             else:
                 assert (obstacle or "") in found
                 assert bool(found) == bool(obstacle)
-
-
-def test_bounds_of_times():
-    lower, upper = np.array([0.0, 1, 1, 2]), np.array([0.5, 1, np.inf, 3])
-    check_bounds(lower, upper, "dtrain")
-    for row, low, high in ((0, -0.5, 1), (1, 2, 1), (2, 0, 0), (3, np.inf, np.inf), (1, np.nan, 1), (0, 1, np.nan)):
-        wrong = lower.copy(), upper.copy()
-        wrong[0][row], wrong[1][row] = low, high
-        with pytest.raises(ValueError, match=f"bounds of mine.*row {row}.*{low:g} and {high:g}"):
-            check_bounds(*wrong, "mine")
-    loss, x = LOSSES["survival:aft"], np.zeros((4, 1))
-    np.testing.assert_array_equal(
-        loss.label_of(xgb.DMatrix(x, label_lower_bound=lower, label_upper_bound=upper)), lower.astype(np.float32)
-    )
-    for given in ({"label_lower_bound": lower}, {"label_upper_bound": upper}, {"label": lower}):
-        with pytest.raises(ValueError, match=r"survival:aft.*label.*bounds"):
-            loss.label_of(xgb.DMatrix(x, **given))
-    with pytest.raises(ValueError, match=r"row 0.*0\.5.*0"):
-        loss.label_of(xgb.DMatrix(x, label_lower_bound=upper, label_upper_bound=lower))
-
-
-def test_an_objective_that_is_not_there_has_a_neighbour_or_a_reason():
-    for name, found in (
-        ("binary:logistics", "(did you mean 'binary:logistic'?)"),
-        ("survival:cox", ", which is no sum over rows"),
-        ("count:gamma", "got 'count:gamma'. Change"),
-        (None, "got None. Change"),
-    ):
-        with pytest.raises(ValueError, match=r"teacher.*objectives") as error:
-            loss_named(name)
-        assert found in str(error.value)
-    assert loss_named("reg:gamma") is LOSSES["reg:gamma"]
-
-
-def test_objectives_are_named_by_kind_and_engine():
-    for engine in ("", "callback", "native", "copies"):
-        parts = dict(part.rsplit(" (", 1) for part in reversed(objectives_by_kind(engine).split("; ")))
-        expected = {}
-        for name, (kind, engines, *_) in ENTRIES.items():
-            if engine in ("", *engines):
-                expected.setdefault(f"{KINDS[kind]})", []).append(name)
-        assert {kind: sorted(names.split(", ")) for names, kind in parts.items()} == {
-            kind: sorted(names) for kind, names in expected.items()
-        }
-
-
-def test_who_has_a_gradient_in_python_and_a_y():
-    for name, (_, engines, *_) in ENTRIES.items():
-        if "callback" in engines:
-            assert loss_with_gradient(name) is LOSSES[name]
-        else:
-            with pytest.raises(ValueError, match=f"{name}.*copies"):
-                loss_with_gradient(name)
-        if name.startswith(("rank", "survival")):
-            with pytest.raises(ValueError, match="use the ranker" if name.startswith("rank") else "two bounds per row"):
-                check_labels_alone(name, "the ranker")
-        else:
-            check_labels_alone(name, "the ranker")
-    check_labels_alone("survival:cox", "the ranker")
-    check_labels_alone(None, "the ranker")

@@ -6,10 +6,6 @@ import datetime
 import functools
 import itertools
 import json
-import os
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pandas as pd
@@ -91,37 +87,6 @@ def test_data_that_differ_have_another_digest_and_equal_data_the_same():
     assert len({digest(1, key) for key in (None, "", "1", "2")}) == 4
 
 
-def test_versions_are_part_of_the_digest(monkeypatch):
-    before = digest(1)
-    monkeypatch.setattr(xgb, "__version__", "0.0")
-    other = digest(1)
-    monkeypatch.setattr("pi_xgb._rows.resume_cache.__version__", "0.0")
-    assert len({before, other, digest(1)}) == 3
-
-
-@pytest.mark.slow
-def test_another_process_has_the_same_digest():
-    code = """
-        import numpy as np, xgboost as xgb, pi_xgb
-        from pi_xgb._rows.resume_cache import _digest
-        from pi_xgb._selection.candidates import PLAIN
-
-        groups = np.array(["a", "b"] * 4)
-        data = [xgb.DMatrix(np.eye(4), [0, 1, 2, 3]), PLAIN, pi_xgb.constraints.DemographicParity(groups)]
-        print(_digest("1", {"data": data, "code": [lambda: 1, object(), xgb.callback.EvaluationMonitor()]}))
-    """
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(code)],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in "12"
-    }
-    assert len(digests) == 1
-
-
 class Own(pi_xgb.Teacher):
     is_adaptive = False
 
@@ -197,11 +162,3 @@ def test_parts_are_worked_on_once_and_read_back(tmp_path):
     for search, x, key in (("search", X + 1, None), ("other", X, None), ("search", X, "1")):
         with pytest.raises(ValueError, match="belongs to another search"):
             ResumeCache(path, key, search, {"x": x})
-
-
-def test_without_a_file_nothing_is_stored_or_compared():
-    cache, calls = ResumeCache(None, None, "search", {"x": X, "code": long_array}), []
-    once = cache.memoize(lambda item: calls.append(item) or item, str)
-    assert [once(1), once(1)] == [1, 1]
-    assert calls == [1, 1]
-    assert "1" not in cache

@@ -11,11 +11,8 @@ import pandas as pd
 import pytest
 
 from pi_xgb._cli.labels import training_labels
-from pi_xgb._core.losses import LOSSES
-from pi_xgb._rows import labels
 from pi_xgb._rows.labels import encode_labels, read_target, warn_of_odd_classes
-from pi_xgb._rows.per_row import on_host
-from pi_xgb.sklearn import LabelledKFold, PrivilegedXGBClassifier
+from pi_xgb.sklearn import PrivilegedXGBClassifier
 
 DAY = datetime.date(2020, 1, 1)
 GAPS = {
@@ -57,12 +54,6 @@ def test_rows_without_a_label_are_marked(y):
     assert encode_labels(kept, whole.classes).tolist() == whole.values.tolist() == [0, 1, 0]
 
 
-def test_without_a_gap_nothing_is_marked_and_without_a_label_nothing_is_learned():
-    assert read_target([1.0, 2.0, 3.5]).labelled is None
-    with pytest.raises(ValueError, match=r"y .*row.*label"):
-        read_target([None, np.nan, None])
-
-
 @pytest.mark.parametrize(
     ("y", "requested", "objective", "classes"),
     [
@@ -88,21 +79,10 @@ def test_what_labels_ask_for(y, requested, objective, classes):
     assert target.params.get("num_class") == (len(classes) if objective.startswith("multi:") else None)
 
 
-def test_objectives_of_classes_are_those_of_the_losses():
-    assert set(labels.OF_TWO_CLASSES + labels.OF_CLASSES) == {n for n, loss in LOSSES.items() if loss.probabilities}
-    assert set(labels.OF_CLASSES) == {name for name, loss in LOSSES.items() if loss.multiclass}
-
-
 def test_classes_can_be_sorted():
     for others, types in (([3], "date, int"), ([object(), object()], "date, object")):
         with pytest.raises(TypeError, match=rf"y .*sortable.*{types}"):
             read_target([DAY, *others])
-
-
-def test_whole_numbers_may_have_to_be_explained():
-    with pytest.raises(ValueError, match=r"3 different.*--objective.*--objective"):
-        read_target([1, 2, 3], whole_numbers="error", option="--objective ")
-    assert read_target([1, 2, 3.5], whole_numbers="error").objective == "reg:squarederror"
 
 
 def test_labels_of_other_rows_are_those_of_the_training():
@@ -115,50 +95,6 @@ def test_labels_of_other_rows_are_those_of_the_training():
     assert encode_labels([True, False], None).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("shape", "got"), [((3, 2), "got 2"), ((2, 3, 1), r"got shape \(2, 3, 1\)"), ((2, 1, 3), "got shape")]
-)
-def test_labels_are_one_column(shape, got):
-    with pytest.raises(ValueError, match=f"y must .*, {got}"):
-        read_target(np.arange(6.0).reshape(shape))
-    assert read_target([[0.5], [1.0], [2.0]]).values.tolist() == [0.5, 1.0, 2.0]
-
-
-@pytest.mark.parametrize(
-    "y",
-    [
-        [0.5, None, 2.5, 1.5],
-        np.array([0.5, np.nan, 2.5, 1.5], dtype=object),
-        [decimal.Decimal("0.5"), None, decimal.Decimal("2.5"), decimal.Decimal("1.5")],
-        pd.Series([0.5, pd.NA, 2.5, 1.5], dtype=object),
-    ],
-)
-def test_numbers_are_numbers_in_any_box(y):
-    target = read_target(y)
-    assert (target.objective, target.classes) == ("reg:squarederror", None)
-    assert target.values.tolist() == [0.5, 0, 2.5, 1.5]
-
-
-def test_truth_values_among_numbers_are_no_numbers():
-    assert read_target(np.array([True, 2, 3], dtype=object)).objective == "multi:softprob"
-    assert read_target(np.array([True, False, np.True_], dtype=object)).classes.tolist() == [False, True]
-
-
-def test_one_value_is_told_of_with_its_rows():
-    with pytest.raises(ValueError, match=r"row.*2\.0"):
-        read_target([2.0, 2.0])
-    with pytest.raises(ValueError, match=r"labelled row.*'a'"):
-        read_target(["a", None, "a"])
-
-
-def test_two_classes_of_any_numbers_and_no_third():
-    assert read_target([0, 2, 2], "binary:logistic").classes.tolist() == [0, 2]
-    assert read_target([-1, 1, 1], "binary:logistic").classes.tolist() == [-1, 1]
-    for y in ([0, 1, 2], [-1, 0, 1], ["a", "b", "c"]):
-        with pytest.raises(ValueError, match=r"two classes.*3"):
-            read_target(y, "binary:logistic")
-
-
 def test_numbers_beyond_single_precision_are_told_of_by_their_row():
     for y, row in (([1.0, None, 1e300, 2.0], 2), ([None, 1.0, 2.0, np.inf], 3), ([-1e300, 0.5, None, 1.0], 0)):
         with pytest.raises(ValueError, match=f"y must .* of single precision, got -?(1e[+]300|inf) in row {row}"):
@@ -167,43 +103,11 @@ def test_numbers_beyond_single_precision_are_told_of_by_their_row():
         encode_labels([1.0, 1e300], None)
 
 
-def test_other_rows_are_found_among_the_classes_and_all_unknown_ones_named():
-    assert encode_labels(["b", "a"], np.array(["a", "b"])).tolist() == [1, 0]
-    with pytest.raises(ValueError, match=r"classes.*model.*\['x', 'y'\]"):
-        encode_labels(["a", "x", "y", "x"], np.array(["a", "b"]), like="the model")
-    assert encode_labels([1, 2.5], None).tolist() == [1, 2.5]
-
-
-def test_columns_from_elsewhere_come_to_the_host():
-    class Away:
-        """A column of a GPU, or a table that has yet to be computed."""
-
-        def __init__(self, **methods):
-            self.__dict__.update(methods)
-
-    column = np.array([1.0, 2.0])
-    on_gpu = {"__cuda_array_interface__": {}}
-    for way in (
-        Away(collect=lambda: column),
-        Away(**on_gpu, to_numpy=lambda: column, get=None),
-        Away(**on_gpu, get=lambda: column),
-        Away(collect=lambda: Away(**on_gpu, get=lambda: column)),
-        Away(collect=None, shape=(2,), **on_gpu, get=lambda: column),
-    ):
-        assert on_host(way) is column
-
-
 @pytest.mark.parametrize("word", ["nan", " ", "", "?"])
 def test_a_text_that_may_mean_nothing_is_pointed_out(word):
     for y in ([word, "a", "b"], np.array([word, "a", "b"])):
         with pytest.warns(UserWarning, match="may mean a missing label"):
             read_target(y)
-
-
-def test_other_texts_and_objects_are_not(recwarn):
-    for y in (["none", "a "], [DAY, datetime.date(2021, 1, 1)], np.array([True, False])):
-        read_target(y)
-    assert not recwarn.list
 
 
 @pytest.mark.parametrize(
@@ -231,8 +135,3 @@ def test_classes_that_mark_gaps_or_are_rare_are_pointed_out(y, message):
     ):
         with contextlib.nullcontext() if message is None else pytest.warns(UserWarning, match=message):
             warn()
-
-
-def test_folds_of_amounts_have_no_classes_to_point_out():
-    y = [-1.0, 0.0, 1.0, 2.0, None, 3.0]
-    assert len(list(LabelledKFold(2).split(np.zeros((6, 1)), y))) == 2

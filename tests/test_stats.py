@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import types
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from pi_xgb import _arrays
 from pi_xgb._stats import bootstrap, folds, paired
 from pi_xgb._stats.gaps import holm
 from pi_xgb._stats.wilson import wilson
@@ -53,21 +49,6 @@ def test_groups_are_dealt_to_the_fold_that_lacks_their_labels_most(classes, frac
         folds.check_apart(groups, others, own, k)
 
 
-def test_few_rows_are_kinds_of_their_own():
-    found = folds.deal_groups(np.array([0.5, 1.5, 2.5]), np.array([1, 2, 3]), 3, 0, classes=False)
-    assert sorted(own.tolist() for _, own in found) == [[0], [1], [2]]
-
-
-def test_groups_of_rows_are_checked():
-    folds.check_enough_groups(np.array([1, 2, 1]), 2)
-    with pytest.raises(ValueError, match=r"groups.*2 distinct.*3 folds"):
-        folds.check_enough_groups(np.array([1, 2, 1]), 3)
-    with pytest.raises(ValueError, match=r"fold 4.*group 5"):
-        folds.check_apart(np.array([7, 5, 5, 6]), np.array([0, 1]), np.array([3, 2]), 4)
-    values, counts = folds.groups_of_classes(np.array([0, 0, 1, 0]), np.array(["x", "y", "x", "x"]))
-    assert (values.tolist(), counts.tolist()) == ([0, 1], [2, 1])
-
-
 # ---- resamples and intervals
 
 
@@ -80,17 +61,6 @@ def test_resamples_are_drawn_in_blocks(monkeypatch, entries, blocks):
     expected = [[(row == i).sum() for i in range(4)] for row in rows]
     assert np.concatenate(drawn).tolist() == expected
     assert {block.dtype for block in drawn} == {np.dtype(float)}
-
-
-def test_percentiles_are_of_the_replicates_that_exist():
-    replicates = np.random.default_rng(0).normal(size=(50, 3))
-    replicates[:20, 1] = replicates[:, 2] = np.nan
-    low, high = bootstrap.interval(replicates, 0.8)
-    for i in (0, 1):
-        known = replicates[~np.isnan(replicates[:, i]), i]
-        assert (low[i], high[i]) == pytest.approx(tuple(np.quantile(known, [0.1, 0.9])))
-    assert np.isnan([low[2], high[2]]).all()
-    assert np.isnan(bootstrap.interval(np.full((4, 1), np.nan), 0.9)).all()
 
 
 def test_the_corrected_interval_written_out():
@@ -137,12 +107,6 @@ def test_intervals_of_shares_are_those_of_scipy():
     assert np.isnan(wilson(np.array([np.nan]), np.array([3.0]), 0.9)).all()
 
 
-def test_holm_passes_over_what_was_not_looked_at():
-    adjusted = holm(np.array([0.5, np.nan, 0.01, 0.4, 0.02]))
-    np.testing.assert_allclose(adjusted, [0.8, np.nan, 0.04, 0.8, 0.06])
-    assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]
-
-
 # ---- made data
 
 
@@ -171,58 +135,21 @@ def test_made_data_is_what_its_parameters_say():
     assert abs(blurred.x["x0"][blurred.group == 0].mean() - blurred.x["x0"][blurred.group == 1].mean()) < 0.15
 
 
-def test_made_data_has_sizes_defaults_and_bounds():
-    data, again = make_privileged(), make_privileged(seed=0)
-    assert (data.x.shape, data.z.shape) == ((1000, 8), (1000, 3))
-    assert all(item.equals(other) for item, other in zip(data, again, strict=True))
-    assert not make_privileged(seed=1).x.equals(data.x)
-    keywords = {"n_features": 8, "n_privileged": 3, "strength": 2.0, "x_noise": 1.0, "label_noise": 0.0}
-    assert make_privileged(1000, **keywords, group_share=0.3, group_gap=0.0).x.equals(data.x)
-    smallest = make_privileged(1, n_features=1, n_privileged=1, label_noise=1, group_share=1, x_noise=0, strength=0)
-    assert (smallest.x.shape, smallest.z.shape, smallest.group.tolist()) == ((1, 1), (1, 1), [1])
-    for name, *wrong in (("label_noise", -0.1, 1.1), ("group_share", -0.1, 1.1), ("x_noise", -0.1), ("strength", -1)):
-        for item in (*wrong, np.nan):
-            with pytest.raises(ValueError, match=f"{name}.*between 0"):
-                make_privileged(10, **{name: item})
-    for name in ("n_rows", "n_features", "n_privileged"):
-        with pytest.raises(ValueError, match=f"{name}.*1.*0"):
-            make_privileged(**{name: 0})
-        for item in ("10", 10.0, True, None):
-            with pytest.raises(TypeError, match=f"{name}.*whole number.*{item!r}"):
-                make_privileged(**{name: item})
-    # An infinite blur or gap leaves features without a number.
-    for name, item in (("x_noise", np.inf), ("group_gap", np.nan), ("group_gap", np.inf), ("group_gap", -np.inf)):
-        with pytest.raises(ValueError, match=f"{name} must lie between .* and 1.79769e\\+308, got {item}"):
-            make_privileged(10, **{name: item})
-    with pytest.raises(TypeError, match=r"strength.*'2'"):
-        make_privileged(10, strength="2")
-
-
 # ---- arrays
 
 
-def test_cupy_is_asked_only_where_it_is_there(monkeypatch):
-    assert _arrays.module_for("cpu") is np
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    assert _arrays.module_for("cuda:0") is np
-    there = types.SimpleNamespace(is_available=lambda: True)
-    cupy = types.SimpleNamespace(
-        cuda=there, get_array_module=lambda array: np if isinstance(array, np.ndarray) else cupy
-    )
-    monkeypatch.setitem(sys.modules, "cupy", cupy)
-    assert _arrays.module_for("cuda:0") is _arrays.module_for("gpu") is cupy
-    assert _arrays.module_for("cpu") is np
-    there.is_available = lambda: False
-    assert _arrays.module_for("cuda") is np
-    on_device = types.SimpleNamespace(get=lambda: np.ones(2), view=lambda: "a view")
-    assert _arrays.array_module(on_device) is cupy
-    assert _arrays.to_host(on_device).tolist() == [1, 1]
-    assert _arrays.read_only(on_device) == "a view"
+def test_percentiles_are_of_the_replicates_that_exist():
+    replicates = np.random.default_rng(0).normal(size=(50, 3))
+    replicates[:20, 1] = replicates[:, 2] = np.nan
+    low, high = bootstrap.interval(replicates, 0.8)
+    for i in (0, 1):
+        known = replicates[~np.isnan(replicates[:, i]), i]
+        assert (low[i], high[i]) == pytest.approx(tuple(np.quantile(known, [0.1, 0.9])))
+    assert np.isnan([low[2], high[2]]).all()
+    assert np.isnan(bootstrap.interval(np.full((4, 1), np.nan), 0.9)).all()
 
 
-def test_who_gets_a_view_cannot_write():
-    values = np.ones(2)
-    view = _arrays.read_only(values)
-    assert np.shares_memory(view, values)
-    assert (view.flags.writeable, values.flags.writeable) == (False, True)
-    assert _arrays.to_host(values) is values
+def test_holm_passes_over_what_was_not_looked_at():
+    adjusted = holm(np.array([0.5, np.nan, 0.01, 0.4, 0.02]))
+    np.testing.assert_allclose(adjusted, [0.8, np.nan, 0.04, 0.8, 0.06])
+    assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ import xgboost as xgb
 from helpers_joint import assert_same_model, problem
 
 import pi_xgb
-from pi_xgb._xgb.threads import in_threads
 
 # Long enough for a slow machine; a deadlock would last for ever.
 TIMEOUT = 30.0
@@ -118,53 +116,6 @@ def test_trainings_at_the_same_time_are_trainings_in_turn(ways):
             assert_same_model(ours, expected)
 
 
-class Linger(xgb.callback.TrainingCallback):
-    """Says that a training is in its first round, and stays there for a while."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inside = threading.Event()
-
-    def after_iteration(self, model, epoch, evals_log):
-        self.inside.set()
-        time.sleep(0.1)
-        return False
-
-
-@pytest.mark.parametrize("other", ["plain", "given_q", "evaluated", "fitted_teacher", "cv", "plain_cv"])
-def test_nobody_sees_the_labels_that_the_native_engine_puts_in(other):
-    case = problem("binary:logistic", n_rows=300)
-    params = case.params()
-
-    def look(shared: xgb.DMatrix) -> Any:
-        """A use of the shared matrix, and all that it says."""
-        log: dict[str, Any] = {}
-        if other == "evaluated":
-            evals = [(shared, "shared")]
-            more: dict[str, Any] = {"evals": evals, "evals_result": log, "verbose_eval": False}
-            return pi_xgb.train(params, case.dtrain(), 2, teacher=case.q, **more).save_raw(), log
-        if other == "fitted_teacher":
-            return pi_xgb.fit_teacher(params, shared, 2).values.tolist()
-        if other == "cv":
-            return pi_xgb.cv(params, shared, 2, teacher=case.q).to_dict()
-        if other == "plain_cv":
-            return pi_xgb.cv(params, shared, 2).to_dict()
-        return pi_xgb.train(params, shared, 2, **({"teacher": case.q} if other == "given_q" else {})).save_raw()
-
-    expected, shared, linger = look(case.dtrain()), case.dtrain(), Linger()
-
-    def native() -> None:
-        # A given q: its blended labels stay in the matrix from the first round to the last.
-        pi_xgb.train(params, shared, 3, teacher=case.q, kl_weight=5.0, engine="native", callbacks=[linger])
-
-    def looking() -> Any:
-        assert linger.inside.wait(TIMEOUT)
-        return look(shared)
-
-    # Whoever uses the matrix in the meantime waits, and finds the user's own labels.
-    assert at_the_same_time(native, looking)[1] == expected
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("ways", [("plain",) * 4, ("plain", "kbpib", "jpib", "given_q")], ids="-".join)
 def test_the_first_use_of_a_matrix_does_not_race(ways):
@@ -212,27 +163,6 @@ def test_a_training_that_raises_lets_the_next_one_in():
     assert_same_model(results[3], expected)
 
 
-def test_an_error_cancels_the_work_that_waits(monkeypatch):
-    released, done = threading.Event(), []
-
-    class Pool(ThreadPoolExecutor):
-        def shutdown(self, wait: bool = True, **options: Any) -> None:
-            super().shutdown(wait=False, **options)
-            released.set()
-            super().shutdown(wait)
-
-    def work(item: int) -> None:
-        if item == 0:
-            raise RuntimeError("the lights went out")
-        assert released.wait(TIMEOUT)
-        done.append(item)
-
-    monkeypatch.setattr("pi_xgb._xgb.threads.ThreadPoolExecutor", Pool)
-    with pytest.raises(RuntimeError, match="lights"):
-        in_threads(work, range(9), 2)
-    assert len(done) <= 2  # what the two threads had begun
-
-
 def test_a_callback_may_train_on_the_same_matrices():
     shared = Shared()
     expected = Shared().plain()
@@ -249,42 +179,48 @@ def test_a_callback_may_train_on_the_same_matrices():
     assert_same_model(inner[0], expected)
 
 
-def test_one_joint_teacher_in_two_threads_serves_them_in_turn():
-    shared = Shared()
-    teacher = pi_xgb.JointTeacher(shared.dprivileged, shared.params)
-    expected = Shared().joint_teacher()
+class Linger(xgb.callback.TrainingCallback):
+    """Says that a training is in its first round, and stays there for a while."""
 
-    def train() -> xgb.Booster:
-        return pi_xgb.train(shared.params, shared.case.dtrain(), 4, teacher=teacher, kl_weight=0.7)
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside = threading.Event()
 
-    # Two student matrices, one teacher: its booster belongs to one training at a time.
-    for ours in at_the_same_time(train, train):
-        assert_same_model(ours, expected)
+    def after_iteration(self, model, epoch, evals_log):
+        self.inside.set()
+        time.sleep(0.1)
+        return False
 
 
-@pytest.mark.parametrize("method", ["kbpib", "jpib"])
-def test_cv_cells_side_by_side_are_cells_in_turn(method):
+@pytest.mark.parametrize("other", ["plain", "given_q", "evaluated", "fitted_teacher", "cv", "plain_cv"])
+def test_nobody_sees_the_labels_that_the_native_engine_puts_in(other):
     case = problem("binary:logistic", n_rows=300)
-    more: dict[str, Any] = {"privileged": case.dprivileged(), "method": method, "kl_weight": [0.0, 0.5, 2.0]}
-    in_turn = pi_xgb.cv(case.params(), case.dtrain(), 3, **more)
-    together = at_the_same_time(lambda: pi_xgb.cv(case.params(), case.dtrain(), 3, n_jobs=3, **more))[0]
-    # n_jobs changes how long it takes and nothing else.
-    assert together.equals(in_turn)
+    params = case.params()
 
+    def look(shared: xgb.DMatrix) -> Any:
+        """A use of the shared matrix, and all that it says."""
+        log: dict[str, Any] = {}
+        if other == "evaluated":
+            evals = [(shared, "shared")]
+            more: dict[str, Any] = {"evals": evals, "evals_result": log, "verbose_eval": False}
+            return pi_xgb.train(params, case.dtrain(), 2, teacher=case.q, **more).save_raw(), log
+        if other == "fitted_teacher":
+            return pi_xgb.fit_teacher(params, shared, 2).values.tolist()
+        if other == "cv":
+            return pi_xgb.cv(params, shared, 2, teacher=case.q).to_dict()
+        if other == "plain_cv":
+            return pi_xgb.cv(params, shared, 2).to_dict()
+        return pi_xgb.train(params, shared, 2, **({"teacher": case.q} if other == "given_q" else {})).save_raw()
 
-@pytest.mark.slow
-def test_locks_go_with_their_matrices():
-    import gc
-    import weakref
+    expected, shared, linger = look(case.dtrain()), case.dtrain(), Linger()
 
-    from pi_xgb._xgb import matrix as _dmatrix
+    def native() -> None:
+        # A given q: its blended labels stay in the matrix from the first round to the last.
+        pi_xgb.train(params, shared, 3, teacher=case.q, kl_weight=5.0, engine="native", callbacks=[linger])
 
-    shared = Shared()
-    shared.kbpib()
-    gone = weakref.ref(shared.dtrain)
-    known = len(_dmatrix._locks)
-    del shared
-    gc.collect()
-    # A lock does not keep a matrix alive, nor does it outlive it.
-    assert gone() is None
-    assert len(_dmatrix._locks) < known
+    def looking() -> Any:
+        assert linger.inside.wait(TIMEOUT)
+        return look(shared)
+
+    # Whoever uses the matrix in the meantime waits, and finds the user's own labels.
+    assert at_the_same_time(native, looking)[1] == expected

@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._xgb.booster import configuration_of, rounds_in_use
+from .._xgb.booster import configuration_of, load_booster, rounds_in_use
 from .._xgb.categories import categories_of_model, kept_in_pieces, write_categories
 from .._xgb.classes import read_classes, write_classes
-from .._xgb.model_file import load_booster
 from .dates import source_column, with_parts
 from .features import categories_of, known_features
 from .output import new_output, write_output

@@ -13,7 +13,7 @@ from xgboost.callback import TrainingCallback
 from .._files import write_file
 from .._rows.checks import check_folder, check_whole
 from .._warnings import warn_user
-from .._xgb.model_file import load_booster
+from .._xgb.booster import load_booster
 from .joint import JointTeacher
 
 

@@ -11,9 +11,8 @@ import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
 from .._rows.matrix_checks import check_as_many_rows, check_is_dmatrix, check_same_labels
-from .._xgb.booster import base_score_of
-from .._xgb.matrix import freeze, slice_rows, thaw
-from .._xgb.model_file import load_booster
+from .._xgb.booster import configuration_of, load_booster
+from .._xgb.matrix import freeze, slice_rows
 from .distillation import Blend, Distillation, answer
 from .teachers import as_guides, check_kl_weight, is_list_of_pairs
 from .training import About, Guide, Spec, Student, Teacher, Training
@@ -124,7 +123,7 @@ class JointTeacher(Teacher):
             return
         if student.booster.num_boosted_rounds() == 0 and not self._continues:
             self._booster = None
-            self._student_start = base_score_of(student.booster)
+            self._student_start = configuration_of(student.booster).base_score
         else:
             self._check_is_behind(student)
         own_weight = next((guide.weight for guide in training.guides if guide.teacher is self), 0.0)
@@ -158,7 +157,7 @@ class JointTeacher(Teacher):
             return True
         rounds = student.num_boosted_rounds() - 1
         if rounds == 0:
-            return self._student_start == base_score_of(student)
+            return self._student_start == configuration_of(student).base_score
         # A copy, since XGBoost caches predictions on its training rows and would boost on from these.
         margin = student.copy().predict(matrix, output_margin=True, iteration_range=(0, rounds))
         before = self._spec.loss.mean(margin)[:_ROWS_REMEMBERED]
@@ -214,7 +213,7 @@ class JointTeacher(Teacher):
         return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _dprivileged=thaw(state["_dprivileged"]))
+        self.__dict__.update(state, _dprivileged=xgboost.DMatrix(**state["_dprivileged"]))
 
 
 def _guides(extra_teachers: Any, spec: Spec) -> list[Guide]:

@@ -15,8 +15,7 @@ from xgboost import collective
 from .._arrays import Array
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
-from .._xgb.booster import configuration_of, settings_of
-from .._xgb.calling_booster import calling_booster
+from .._xgb.booster import calling_booster, configuration_of
 from .._xgb.matrix import labels_of
 from .._xgb.params import check_scale_pos_weight, number_of_classes, user_params
 from .distillation import Distillation
@@ -249,7 +248,7 @@ class _Callers:
             return
         if booster is None or self._started is None or self._started() is not booster:
             distillation.start(None if booster is None else Student(booster, dtrain))
-            self._settings = {} if booster is None else settings_of(booster)
+            self._settings = {} if booster is None else configuration_of(booster).settings
             # Set after the start: if that raised, the next call must raise again.
             self._started = None if booster is None else weakref.ref(booster)
         distillation.use_steps_of(self._settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self, Unpack
+from typing import Any, ClassVar, Literal, Self
 
 import dask.array
 import numpy as np
@@ -18,7 +18,6 @@ from .._core.losses import LOSSES, check_labels_alone
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import check_obj
 from .._warnings import warn_user
-from .._xgb.keywords import EstimatorKeywords
 from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, warn_of_misspelt
 from .cluster import train_async
@@ -55,7 +54,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         allow_overlap: bool = False,
         engine: Engine = "auto",
         coll_cfg: Any = None,
-        **kwargs: Unpack[EstimatorKeywords],
+        **kwargs: Any,
     ) -> None:
         warn_of_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
         self.method = method

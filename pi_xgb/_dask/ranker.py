@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Self, Unpack
+from typing import Any, Self
 
 from xgboost.dask import DaskXGBRanker
 
 from .._core.config import TeacherConfig
 from .._core.spec import Spec
 from .._core.train import check_engine
-from .._xgb.keywords import EstimatorKeywords
 from .estimators import DaskPrivilegedXGBModel, checked_eval_privileged
 from .queries import with_whole_queries
 
@@ -45,7 +44,7 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
 
     _xgboost = DaskXGBRanker
 
-    def __init__(self, *, allow_group_split: bool = False, **kwargs: Unpack[EstimatorKeywords]) -> None:
+    def __init__(self, *, allow_group_split: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.allow_group_split = allow_group_split
 

@@ -53,13 +53,14 @@ def checked_list(value: Any, name: str, check: Callable[[Any], Any]) -> list[Any
 
 def check_jobs(n_jobs: Any, progress: Any) -> int:
     """Return the number of jobs, -1 being one per core; 0 if it is not set. Raise if a keyword is wrong."""
-    if n_jobs is not None:
-        check_whole("n_jobs", n_jobs)
-    if n_jobs is not None and n_jobs < 1 and n_jobs != -1:
-        raise ValueError(f"n_jobs must be at least 1, or -1 for all cores, got {n_jobs}")
     if progress not in (None, True, False):
         raise TypeError(f"progress must be True, False or None, got {progress!r}")
-    return usable_cores() if n_jobs == -1 else int(n_jobs or 0)
+    if n_jobs is None:
+        return 0
+    check_whole("n_jobs", n_jobs)
+    if n_jobs < 1 and n_jobs != -1:
+        raise ValueError(f"n_jobs must be at least 1, or -1 for all cores, got {n_jobs}")
+    return usable_cores() if n_jobs == -1 else int(n_jobs)
 
 
 def check_confidence(confidence: Any) -> None:
@@ -76,10 +77,7 @@ def check_bootstrap(n_boot: Any, confidence: Any) -> None:
 
 def check_no_mask(values: Any, name: str) -> None:
     """Raise if a mask hides values, since NumPy would pass the values under the mask on."""
-    if not isinstance(values, np.ma.MaskedArray):
-        return
-    # The mask of a structured array has one truth value per field.
-    if np.ascontiguousarray(np.ma.getmaskarray(values)).view(np.bool_).any():
+    if isinstance(values, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(values).tolist()):
         raise TypeError(
             f"{name} is a masked array, whose hidden values would be read: pass array.filled(0), or "
             "array.astype(float).filled(numpy.nan) where NaN means a missing value"

@@ -70,7 +70,9 @@ def encoded_columns(
 ) -> list[Groups]:
     """Return the groups of each sensitive column; unnamed columns get Fairlearn's names."""
     columns = named_columns(sensitive_features, name, "sensitive_feature", n_rows)
-    _check_names([label for label, _ in columns], name)
+    labels = [label for label, _ in columns]
+    if repeated := sorted({str(label) for label in labels if labels.count(label) > 1}):
+        raise ValueError(f"{name} has several columns called {', '.join(repeated)}: rename them")
     return [_encode(label, values, name, missing) for label, values in columns]
 
 
@@ -124,16 +126,18 @@ def check_few(groups: Groups, n_rows: int, most: int, name: str = "sensitive_fea
         )
 
 
-def _check_names(labels: list[Hashable], name: str) -> None:
-    repeated = sorted({str(label) for label in labels if labels.count(label) > 1})
-    if repeated:
-        raise ValueError(f"{name} has several columns called {', '.join(repeated)}: rename them")
-
-
 def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
-    codes, uniques = _factorize(values)
-    if isinstance(uniques, pd.CategoricalIndex):
-        uniques = uniques.astype(uniques.categories.dtype)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "OU":
+        values = pd.Series(values.astype(object), dtype=object)
+    try:
+        codes, uniques = pd.factorize(values, sort=True)
+    except TypeError:  # values of types that cannot be compared
+        codes, uniques = pd.factorize(values)
+    names = pd.Index(uniques)
+    if isinstance(names, pd.CategoricalIndex):
+        names = names.astype(names.categories.dtype)
+    with contextlib.suppress(UnicodeEncodeError):  # pandas' own text has no lone surrogates
+        names = names.infer_objects()
     absent = codes < 0
     if absent.any():
         if missing == "error":
@@ -141,29 +145,14 @@ def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
                 f"{name} must have a value in every row, got {int(absent.sum())} missing values, first in row "
                 f'{int(absent.argmax())}: give them a separate value, such as "unknown"'
             )
-        if MISSING in set(uniques):
+        if names.isin([MISSING]).any():
             raise ValueError(
                 f"{name} has missing values in {label!r}, which become a group called {MISSING!r}, but a group has "
                 "that name: rename it"
             )
-        codes = np.where(absent, len(uniques), codes)
-        uniques = pd.Index([*uniques.tolist(), MISSING], dtype=object)
-    return Groups(codes.astype(np.intp), pd.Index(uniques, name=label))
-
-
-def _factorize(values: Any) -> tuple[NDArray[np.intp], pd.Index]:
-    if isinstance(values, np.ndarray) and values.dtype.kind in "OU":
-        values = pd.Series(values.astype(object), dtype=object)
-    if isinstance(values, np.ndarray) and values.dtype == np.float16:  # pandas has no index of float16
-        values = values.astype(np.float32)
-    try:
-        codes, uniques = pd.factorize(values, sort=True)
-    except TypeError:  # values of types that cannot be compared
-        codes, uniques = pd.factorize(values)
-    names = pd.Index(uniques)
-    with contextlib.suppress(UnicodeEncodeError):  # pandas' own text has no lone surrogates
-        names = names.infer_objects()
-    return np.asarray(codes), names
+        codes = np.where(absent, len(names), codes)
+        names = pd.Index([*names.tolist(), MISSING], dtype=object)
+    return Groups(np.asarray(codes, np.intp), names.rename(label))
 
 
 def _intersect(columns: list[Groups]) -> Groups:

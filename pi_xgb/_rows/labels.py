@@ -85,9 +85,12 @@ def read_target(
     _warn_of_empty_words(distinct, name)
     if objective is None:
         is_category = isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
-        objective = _guess(
-            distinct, is_category=is_category, refuse_whole=whole_numbers == "error", name=name, option=option
-        )
+        objective = _guess(distinct, is_category)
+        if whole_numbers == "error" and objective == "reg:squarederror" and (distinct == np.round(distinct)).all():
+            raise ValueError(
+                f"{name} has {len(distinct)} different whole numbers, which can be classes or amounts: pass "
+                f"{option}multi:softprob or {option}reg:squarederror"
+            )
     holds_classes = classes or _holds_classes(distinct, objective, name, option)
     values = np.zeros(len(column), np.float32)
     values[labelled] = codes if holds_classes else numbers_of(column, name, missing="keep")[labelled]
@@ -100,8 +103,7 @@ def encode_labels(y: Any, classes: Array | None, *, name: str = "y", like: str =
         return numbers_of(y, name)
     column = unboxed(per_row(name, y, kind="values", hint="leave out rows without a label"))
     codes = np.asarray(pd.Index(classes).get_indexer(pd.Index(column)))
-    unknown = pd.unique(column[codes < 0]).tolist()
-    if unknown:
+    if unknown := pd.unique(column[codes < 0]).tolist():
         raise ValueError(
             f"{name} must have classes of {like}, {classes.tolist()}, got {unknown[:5]}: evaluate on rows of these "
             "classes, or train on rows of the others too"
@@ -119,12 +121,11 @@ def read_targets(y: Any) -> tuple[Array, Array]:
     values = numbers_of(y, missing="keep")
     gaps = np.isnan(values)
     labelled = ~gaps.all(axis=1)
-    partial = np.flatnonzero(gaps.any(axis=1) & labelled)
-    if partial.size:
+    if (partial := gaps.any(axis=1) & labelled).any():
         raise ValueError(
-            f"y must have all {values.shape[1]} labels of a row or none, got some of them in {len(partial)} of "
-            f"{len(values)} rows, first in row {partial[0]}: leave such rows out, or make all their labels missing, so "
-            "that only the teacher supervises them"
+            f"y must have all {values.shape[1]} labels of a row or none, got some of them in {int(partial.sum())} of "
+            f"{len(values)} rows, first in row {int(partial.argmax())}: leave such rows out, or make all their labels "
+            "missing, so that only the teacher supervises them"
         )
     if not labelled.any():
         raise no_labelled_row("y")
@@ -168,10 +169,9 @@ def _sorted(known: Array, name: str) -> tuple[Array, Array]:
     try:
         codes, distinct = pd.factorize(known, sort=True)
     except TypeError as error:
-        types = sorted({type(value).__name__ for value in known})
+        types = ", ".join(sorted({type(value).__name__ for value in known}))
         raise TypeError(
-            f"{name} must have classes of one sortable type, such as text, numbers or dates, got {', '.join(types)} "
-            f"({error}): convert them to text, for example by .astype(str)"
+            f"{name} must have classes of one sortable type, got {types} ({error}): convert them to text"
         ) from error
     return codes, np.asarray(distinct, known.dtype)
 
@@ -180,17 +180,10 @@ def _is_number(values: Array) -> bool:
     return values.dtype.kind in "iuf"
 
 
-def _guess(distinct: Array, *, is_category: bool, refuse_whole: bool, name: str, option: str) -> str:
+def _guess(distinct: Array, is_category: bool) -> str:
     if len(distinct) == 2:
         return "binary:logistic"
-    if is_category or not _is_number(distinct):
-        return "multi:softprob"
-    if refuse_whole and (distinct == np.round(distinct)).all():
-        raise ValueError(
-            f"{name} has {len(distinct)} different whole numbers, which can be classes or amounts: pass "
-            f"{option}multi:softprob or {option}reg:squarederror"
-        )
-    return "reg:squarederror"
+    return "multi:softprob" if is_category or not _is_number(distinct) else "reg:squarederror"
 
 
 def _holds_classes(distinct: Array, objective: str, name: str, option: str) -> bool:

@@ -69,16 +69,17 @@ def per_row(
         advice = (kind != "numbers" and hint) or "fill them in, or leave these rows out"
         raise ValueError(
             f"{name} must have a value in every {unit}, got {int(gaps.sum())} missing values in {len(array)}, first "
-            f"in {unit} {_first(gaps)}: {advice}"
+            f"in {unit} {np.argwhere(gaps)[0, 0]}: {advice}"
         )
     if kind == "values":
         return np.array(array)
     must = "truth values, or 1 and 0" if kind == "truth values" else _in_words(within)
     numbers = unboxed(array)
     if numbers.dtype.kind not in "biuf":
-        odd = np.array([not isinstance(value, (Real, Decimal, np.bool_)) for value in array.ravel()])
-        wrong = odd.reshape(array.shape) & ~gaps
-        _refuse(TypeError, name, must, array, wrong if wrong.any() else ~gaps, unit, hint or "encode text as numbers")
+        odd = [not isinstance(value, (Real, Decimal, np.bool_)) for value in array.ravel()]
+        wrong = np.reshape(odd, gaps.shape) & ~gaps
+        wrong = wrong if wrong.any() else ~gaps
+        _refuse(TypeError, name, must, array, wrong, unit, hint or "encode text as numbers")
     # In float64: compared with a smaller float, the ends of the range would become infinite.
     checked = numbers.astype(np.float64)
     right = np.isin(checked, (0, 1)) if kind == "truth values" else (checked >= within[0]) & (checked <= within[1])
@@ -100,8 +101,7 @@ def on_host(values: Any, name: str = "y") -> NDArray[Any]:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(
-            f"{name} must have the same number of values in each row, got lists of several lengths: pass an array or "
-            "a table"
+            f"{name} must have the same number of values in each row, got lists of several lengths: pass an array"
         ) from error
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
         items = np.array(values, dtype=object)
@@ -128,24 +128,14 @@ def unboxed(array: NDArray[Any]) -> NDArray[Any]:
     """Return an object array of numbers or truth values with a dtype for them, gaps as NaN; others unchanged."""
     if array.dtype.kind != "O":
         return array
-    present = ~np.asarray(pd.isna(array))
-    types = set(map(type, array[present].tolist()))
-    truth = types <= {bool, np.bool_}
-    if not truth and not all(map(_is_number, types)):
+    kind = pd.api.types.infer_dtype(array.ravel(), skipna=True)
+    if kind not in ("boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty"):
         return array
-    if not present.all():
-        numbers = np.full(array.shape, np.nan)
-        numbers[present] = array[present].astype(np.float64)
-        return numbers
-    if truth:
-        return array.astype(np.bool_)
+    gaps = np.asarray(pd.isna(array))
+    if gaps.any():
+        return np.where(gaps, np.nan, array).astype(np.float64)
     numbers = np.array(array.tolist())
-    return numbers if numbers.dtype.kind in "iuf" else array.astype(np.float64)
-
-
-def _is_number(kind: type) -> bool:
-    """Return whether the type is numeric; truth values among numbers are not."""
-    return issubclass(kind, (Real, Decimal)) and not issubclass(kind, (bool, np.timedelta64))
+    return numbers if numbers.dtype.kind in "biuf" else array.astype(np.float64)
 
 
 def as_columns(name: str, array: NDArray[Any], unit: Unit = "row", *, several: bool) -> NDArray[Any]:
@@ -174,11 +164,6 @@ def _in_words(within: Range) -> str:
     return "finite numbers" if low <= -LARGEST else f"finite and at least {low:g}"
 
 
-def _first(marked: NDArray[np.bool_]) -> int:
-    """Return the row of the first marked value."""
-    return int(np.argwhere(marked)[0][0])
-
-
 def _refuse(
     error: type[Exception], name: str, must: str, array: NDArray[Any], wrong: NDArray[np.bool_], unit: str, hint: str
 ) -> NoReturn:
@@ -186,4 +171,4 @@ def _refuse(
     got = f"{value:g}" if isinstance(value, (float, np.floating)) else repr(plain(value))
     if array.dtype.kind in "cmMV":
         got = f"{value} of dtype {array.dtype}"
-    raise error(f"{name} must be {must}, got {got} in {unit} {_first(wrong)}: {hint}")
+    raise error(f"{name} must be {must}, got {got} in {unit} {np.argwhere(wrong)[0, 0]}: {hint}")

@@ -30,19 +30,16 @@ class ResumeCache:
     """
 
     def __init__(self, path: Any, resume_key: Any, search: str, inputs: Mapping[str, Any]) -> None:
-        if not (path is None or isinstance(path, (str, os.PathLike))):
+        if not isinstance(path, (str, os.PathLike, type(None))):
             raise TypeError(f"resume must name a file, got {path!r}: pass its path")
-        if not (resume_key is None or isinstance(resume_key, str)):
+        if not isinstance(resume_key, (str, type(None))):
             raise TypeError(f"resume_key must be a text, got {resume_key!r}: pass one such as '1'")
         if path is None and resume_key is not None:
             raise ValueError(f"resume_key is read with resume only, got {resume_key!r} alone: pass resume as well")
         self._path = None if path is None else new_file(path, "resume", overwrite=True)
         self._lock = threading.Lock()
-        self._finished: dict[str, Any] = {}
-        self._search = ""
-        if self._path is not None:
-            self._search = f"{search} {_digest(resume_key, inputs)}"
-            self._finished = _read(self._path, self._search) if self._path.exists() else {}
+        self._search = "" if self._path is None else f"{search} {_digest(resume_key, inputs)}"
+        self._finished: dict[str, Any] = {} if self._path is None else _read(self._path, self._search)
 
     def __contains__(self, name: str) -> bool:
         return name in self._finished
@@ -68,13 +65,13 @@ class ResumeCache:
 
 
 def _read(path: Path, search: str) -> dict[str, Any]:
+    if not path.exists():
+        return {}
     try:
         state = json.loads(path.read_bytes())
         stored, finished = state["search"], dict(state["finished"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"resume must be a resume file or a new file, got {str(path)!r}, which is not a resume file: pass another"
-        ) from error
+        raise ValueError(f"resume must be a new file, got {str(path)!r}, which is not a resume file") from error
     if stored != search:
         raise ValueError(
             f"resume must be a file of this search, got {str(path)!r}, which belongs to another search (other rows, "

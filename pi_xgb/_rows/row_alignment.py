@@ -28,16 +28,14 @@ def check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
 
 def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
     """Raise if one index is a permutation of the other, since rows are matched by position."""
-    if not (isinstance(X, (pd.DataFrame, pd.Series)) and isinstance(privileged, (pd.DataFrame, pd.Series))):
+    if not all(isinstance(table, (pd.DataFrame, pd.Series)) for table in (X, privileged)):
         return
-    if X.index.equals(privileged.index) or not (X.index.is_unique and privileged.index.is_unique):
-        return
-    if not X.index.isin(privileged.index).all():
-        return
-    raise ValueError(
-        f"{name} and {X_name} have the same index in another order, but rows are matched by position: pass "
-        f"{name}.loc[{X_name}.index], or reset an index without meaning"
-    )
+    ours, theirs = X.index, privileged.index
+    if not ours.equals(theirs) and ours.is_unique and theirs.is_unique and ours.isin(theirs).all():
+        raise ValueError(
+            f"{name} and {X_name} have the same index in another order, but rows are matched by position: pass "
+            f"{name}.loc[{X_name}.index], or reset an index without meaning"
+        )
 
 
 def check_orders(X: Any, X_name: str, values: dict[str, Any]) -> None:
@@ -57,16 +55,13 @@ def eval_pairs(eval_set: Any) -> list[Any] | None:
     """Return the evaluation sets as a list of (X, y), or None."""
     if eval_set is None:
         return None
-    if not np.iterable(eval_set):
-        raise TypeError(f"eval_set must be a list of (X, y), got {eval_set!r}: give one pair for each evaluation set")
-    pairs = list(eval_set)
-    for i, pair in enumerate(pairs):
-        if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-            got = f"a {type(pair).__name__}" + (f" of {len(pair)}" if isinstance(pair, (tuple, list)) else "")
-            raise TypeError(
-                f"eval_set must be a list of (X, y), got {got} as item {i}: give a list even for one pair, "
-                "eval_set=[(X, y)], and other values of its rows by their keyword, such as eval_privileged"
-            )
+    pairs = list(eval_set) if np.iterable(eval_set) else [eval_set]
+    odd = [pair for pair in pairs if not (isinstance(pair, (tuple, list)) and len(pair) == 2)]
+    if odd:
+        raise TypeError(
+            f"eval_set must be a list of (X, y), got {type(odd[0]).__name__}: give a list even for one pair, "
+            "eval_set=[(X, y)], and other values of its rows by their keyword, such as eval_privileged"
+        )
     return pairs
 
 

@@ -56,10 +56,8 @@ def read_teacher_weight(teacher_weight: Any, n_rows: int | None = None, name: st
 
 def checked_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | None:
     """Return the group of each row, a value of any type, or None."""
-    if groups is None:
-        return None
     hint = "give a row without a group a separate value"
-    return per_row(name, groups, n_rows, "values", hint=hint)
+    return None if groups is None else per_row(name, groups, n_rows, "values", hint=hint)
 
 
 def row_weights(
@@ -74,17 +72,13 @@ def row_weights(
     """Return weights with a finite sum, at least one of them above 0 (of the ``labelled`` rows, if given)."""
     if sample_weight is None:
         return None
-    weight = per_row(
-        name, sample_weight, n_rows, within=NOT_NEGATIVE, unit=unit, table=table, hint="a weight of 0 ignores a row"
-    )
+    hint = "a weight of 0 ignores a row"
+    weight = per_row(name, sample_weight, n_rows, within=NOT_NEGATIVE, unit=unit, table=table, hint=hint)
     if not (weight if labelled is None else weight[labelled]).any():
         rows = unit if labelled is None else f"{unit} that has a label"
         raise ValueError(f"{name} must be above 0 somewhere, got 0 in every {rows}: zero weights ignore all rows")
     if weight.max() > LARGEST / weight.size:
-        raise ValueError(
-            f"{name} must have a finite sum, got weights up to {weight.max():g}: divide all by the largest, only "
-            "proportions count"
-        )
+        raise ValueError(f"{name} must have a finite sum, got {weight.max():g}: divide all by the largest")
     return weight
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -32,22 +31,20 @@ class Views:
         return frame if isinstance(columns, (list, tuple)) else frame.iloc[:, 0]
 
     def _column(self, column: Any, hidden_from_student: bool) -> Any:
-        if column in self.privileged_labels:
-            table, position = self.privileged, self.privileged_labels.index(column)
-        elif column not in self.student_labels:
-            raise ValueError(
-                f"a constraint must read a column of X or privileged, got {column!r}: X has "
-                f"{describe(self.student_labels)}, privileged has {describe(self.privileged_labels) or 'no columns'}"
-            )
-        elif hidden_from_student:
-            raise ValueError(
-                f"the group column {column!r} of a constraint is also a feature: add it to privileged_features, "
-                "so that only the constraint reads it. If the student may use it, pass the constraint the values of "
-                "the column instead of its name"
-            )
-        else:
-            table, position = as_table(self.student, "X"), self.student_labels.index(column)
-        return as_frame(take(table, [position])).iloc[:, 0].to_numpy()
+        table, labels = self.privileged, self.privileged_labels
+        if column not in labels:
+            table, labels = as_table(self.student, "X"), self.student_labels
+            if column not in labels:
+                raise ValueError(
+                    f"a constraint must read a column of X or privileged, got {column!r}: X has {describe(labels)}, "
+                    f"privileged has {describe(self.privileged_labels) or 'no columns'}"
+                )
+            if hidden_from_student:
+                raise ValueError(
+                    f"the group column {column!r} of a constraint is also a feature: add it to privileged_features, so "
+                    "that only the constraint reads it. If the student may use it, pass the constraint its values"
+                )
+        return as_frame(take(table, [labels.index(column)])).iloc[:, 0].to_numpy()
 
     def for_teacher(self, hidden: set[Any], *, sees_all: bool) -> tuple[Any, list[Any] | None]:
         """The features of a teacher, and those of its evaluation sets; None without privileged columns."""
@@ -88,20 +85,36 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
     if getattr(X, "shape", ())[1:] == (0,):
         raise ValueError("X must have at least one column for the student, got none: add a feature")
     if features:
-        _check_one_source(privileged, eval_privileged)
+        if privileged is not None or eval_privileged is not None:
+            given = "eval_privileged" if privileged is None else "privileged"
+            raise ValueError(
+                f"{given} and privileged_features were both given: privileged columns are either columns of X or a "
+                "separate table. Drop one of the two"
+            )
         return _divide_within(X, sets, features)
-    _check_eval_privileged(sets, privileged, eval_privileged)
+    if eval_privileged is not None:
+        if privileged is None:
+            raise ValueError("eval_privileged needs privileged, the same columns of the training rows: pass both")
+        if sets is None or len(sets) != len(eval_privileged):
+            raise ValueError(
+                f"eval_privileged must have one table (or None) for each of the {len(sets or ())} evaluation sets of "
+                f"eval_set, got {len(eval_privileged)}"
+            )
     if privileged is None:
         return Views(X, sets, None, None, _labels(X), [])
-    privileged = as_table(privileged, "privileged")
     check_same_rows(X, privileged, "X", "privileged")
-    _check_no_overlap(X, privileged)
+    if shared := set(map(str, column_names(X) or ())) & set(map(str, column_names(privileged) or ())):
+        raise ValueError(
+            f"privileged must have no columns of X, got {describe(sorted(shared))}: drop them from one of the two. "
+            "teacher_sees='all' gives the teacher the classifier features as well"
+        )
     tables = None
     if sets is not None and eval_privileged is not None:
-        tables = [None if table is None else as_table(table, "eval_privileged") for table in eval_privileged]
-        for i, ((X_i, _), table) in enumerate(zip(sets, tables, strict=True)):
+        for i, ((X_i, _), table) in enumerate(zip(sets, eval_privileged, strict=True)):
             if table is not None:
                 check_same_rows(X_i, table, f"eval_set[{i}]", f"eval_privileged[{i}]")
+        tables = [None if table is None else as_table(table, "eval_privileged") for table in eval_privileged]
+    privileged = as_table(privileged, "privileged")
     return Views(X, sets, privileged, tables, _labels(X), _labels(privileged))
 
 
@@ -116,15 +129,14 @@ def student_part(X: Any, privileged_features: Any, n_features: int) -> Any:
 
 def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
     table = as_table(X, "X")
-    positions = locate(table, features, "X", "privileged_features")
-    n_others = table.shape[1] - len(positions)
+    labels, positions = _labels(table), locate(table, features, "X", "privileged_features")
+    n_others = len(labels) - len(positions)
     if n_others == 0:
         raise ValueError(
             f"privileged_features must leave the student a column of X, got all {len(positions)}: remove a column that "
             "exists at predict"
         )
     student, privileged = leave_out(table, positions), take(table, positions)
-    labels = _labels(table)
     students, teachers = [], []
     for X_i, y_i in sets or ():
         if X_i is X:  # XGBoost recognises the training rows by this object.
@@ -135,57 +147,20 @@ def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
         found = present(part, features, n_others)
         students.append((leave_out(part, found), y_i))
         teachers.append(take(part, found) if found else None)
+    own = [labels[i] for i in positions]
+    others = [label for label in labels if label not in own]
     return Views(
-        student,
-        None if sets is None else students,
-        privileged,
-        None if sets is None else teachers,
-        [label for i, label in enumerate(labels) if i not in set(positions)],
-        [labels[i] for i in positions],
+        student, None if sets is None else students, privileged, None if sets is None else teachers, others, own
     )
 
 
 def _labels(table: Any) -> list[Any]:
     """Return the names of the columns, or their positions in an array."""
     names = column_names(table)
-    if names is not None:
-        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-            raise ValueError(
-                f"a table must have a distinct name for each column, got several {describe(twice)}: rename"
-            )
-        return names
-    shape: tuple[int, ...] = getattr(table, "shape", ())
-    return list(range(shape[1])) if len(shape) == 2 else []
-
-
-def _check_one_source(privileged: Any, eval_privileged: Any) -> None:
-    given = [
-        name for name, value in (("privileged", privileged), ("eval_privileged", eval_privileged)) if value is not None
-    ]
-    if given:
-        raise ValueError(
-            f"{' and '.join(given)} and privileged_features were both given: privileged columns are either columns "
-            "of X or a separate table. Add these columns to X, or drop privileged_features"
-        )
-
-
-def _check_eval_privileged(sets: EvalSet | None, privileged: Any, eval_privileged: Sequence[Any] | None) -> None:
-    if eval_privileged is None:
-        return
-    if privileged is None:
-        raise ValueError("eval_privileged needs privileged, the same columns of the training rows: pass both")
-    if sets is None or len(sets) != len(eval_privileged):
-        raise ValueError(
-            f"eval_privileged must have one table (or None) for each of the {len(sets or ())} evaluation sets of "
-            f"eval_set, got {len(eval_privileged)}"
-        )
-
-
-def _check_no_overlap(X: Any, privileged: Any) -> None:
-    names = {str(name) for name in column_names(X) or ()}
-    shared = [name for name in column_names(privileged) or () if str(name) in names]
-    if shared:
-        raise ValueError(
-            f"privileged must have no columns of X, got {describe(shared)}: drop them from one of the two. "
-            "teacher_sees='all' gives the teacher the classifier features as well"
-        )
+    if names is None:
+        shape: tuple[int, ...] = getattr(table, "shape", ())
+        return list(range(shape[1])) if len(shape) == 2 else []
+    if len(set(names)) < len(names):
+        twice = dict.fromkeys(name for name in names if names.count(name) > 1)
+        raise ValueError(f"a table must have a distinct name for each column, got several {describe(twice)}: rename")
+    return names

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import xgboost
 
 from .._core.config import MethodName, TeacherConfig
-from .._core.engines import Engine
 from .._rows.checks import check_whole
 from .._rows.views import Views
 from .._selection.candidates import KL_WEIGHTS, METHOD
 from .._selection.select import Selection, select
 from .._selection.splits import check_classes
 from .._stats.paired import STANDARD_ERRORS
-from .._xgb.keywords import EstimatorKeywords
 from .._xgb.signature import called_like
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
 from .settings import Settings
@@ -84,13 +82,6 @@ class SelectionTrainer(Trainer):
             check_classes(known, self.model.nfold, self.classes, rows=rows)
 
 
-class _OtherKeywords(EstimatorKeywords, total=False):
-    teacher_params: Any
-    engine: Engine
-    privileged_features: Any
-    constraints: Any
-
-
 class _SelectionModel(PrivilegedXGBModel):
     """Base of the classifier and the regressor; ``fit`` sets ``selection_``."""
 
@@ -111,7 +102,7 @@ class _SelectionModel(PrivilegedXGBModel):
         repeats: int | None = None,
         folds: Any = None,
         fold_jobs: int = 1,
-        **kwargs: Unpack[_OtherKeywords],
+        **kwargs: Any,
     ) -> None:
         self.metric = metric
         self.standard_errors = standard_errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Self, Unpack
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,6 @@ from .._rows.row_alignment import (
 from .._rows.tables import as_table, take_rows
 from .._rows.views import Views, divide, student_part
 from .._xgb.classes import read_classes, with_classes, write_classes
-from .._xgb.keywords import EstimatorKeywords
 from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, warn_of_misspelt
 from .settings import Settings
@@ -77,7 +76,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         engine: Engine = "auto",
         privileged_features: Any = None,
         constraints: Any = None,
-        **kwargs: Unpack[EstimatorKeywords],
+        **kwargs: Any,
     ) -> None:
         warn_of_misspelt(type(self).__name__, kwargs, self._own_parameters)
         self.method = method

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import numpy as np
 from pyspark.ml.param import Param, Params, TypeConverters
@@ -17,7 +17,6 @@ from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import check_engine
 from .._rows.checks import check_choice
-from .._xgb.keywords import SparkKeywords
 from .._xgb.signature import warn_of_misspelt
 from .checks import (
     Columns,
@@ -81,7 +80,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         unlabelled: Literal["refuse", "teach"] = "refuse",
         teacher_weight_col: str | None = None,
         crossfit_groups_col: str | None = None,
-        **kwargs: Unpack[SparkKeywords],
+        **kwargs: Any,
     ) -> None:
         own = {name: value for name, value in locals().items() if name in _OWN_PARAMETERS}
         warn_of_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)

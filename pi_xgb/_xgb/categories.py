@@ -12,7 +12,6 @@ import pandas as pd
 import xgboost
 
 from .._warnings import warn_user
-from .booster import attribute_of
 
 _CATEGORIES = "pi_xgb_categories"
 SPELLS_ALL = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) >= (3, 4)
@@ -41,40 +40,32 @@ def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
     XGBoost's versions treat a category that is new at prediction differently: as a wrong one, or as an error.
     """
     types, names = booster.feature_types or [], booster.feature_names or []
-    if "c" not in types:
-        return {}
     categorical = [name for name, kind in zip(names, types, strict=True) if kind == "c"]
-    ours = _stored_categories(attribute_of(booster, _CATEGORIES))
-    if set(categorical) <= set(ours):
-        return {name: ours[name] for name in categorical}
-    encoded = _encoded_categories(booster)
-    if len(encoded) != len(names):
+    ours = _stored_categories(booster) if categorical else {}
+    encoded = {} if set(categorical) <= set(ours) else dict(zip(names, _encoded_categories(booster), strict=False))
+    if not set(categorical) <= ours.keys() | encoded.keys():
         raise ValueError(
             "the model has categorical features but does not store their categories: it was trained by XGBoost before "
             "3.1, or on numbers for categories. Train it again on a table with text"
         )
-    by_name = dict(zip(names, encoded, strict=True))
-    return {name: ours[name] if name in ours else decoded_categories(by_name[name], name) for name in categorical}
+    return {name: ours[name] if name in ours else decoded_categories(encoded[name], name) for name in categorical}
 
 
 def kept_in_pieces(booster: xgboost.Booster) -> list[str]:
     """Return the features whose categories XGBoost may have truncated, as it does with those of pandas."""
     if SPELLS_ALL or "c" not in (booster.feature_types or []):
         return []
-    names = booster.feature_names or [str(i) for i in range(booster.num_features())]
-    ours = _stored_categories(attribute_of(booster, _CATEGORIES))
+    ours = _stored_categories(booster)
     return [
         name
-        for name, encoded in zip(names, _encoded_categories(booster), strict=False)
+        for name, encoded in zip(_names(booster), _encoded_categories(booster), strict=False)
         if name not in ours and "offsets" in encoded and any(not 0 <= byte < 128 for byte in encoded["values"])
     ]
 
 
 def categories_by_position(booster: xgboost.Booster) -> list[pd.Index[Any]]:
     """Return XGBoost's own categories: an index per column, empty for numbers; an empty list if it stores none."""
-    names = booster.feature_names or [str(i) for i in range(booster.num_features())]
-    encoded = _encoded_categories(booster)
-    return list(map(decoded_categories, encoded, names)) if len(encoded) == len(names) else []
+    return list(map(decoded_categories, _encoded_categories(booster), _names(booster)))
 
 
 def encoded_categories(matrix: xgboost.DMatrix) -> list[dict[str, Any]]:
@@ -87,7 +78,12 @@ def encoded_categories(matrix: xgboost.DMatrix) -> list[dict[str, Any]]:
     row = matrix.slice([0], allow_groups=True)
     row.set_base_margin(np.empty(0, np.float32))
     row.set_label(np.zeros(1, np.float32))
+    row.set_weight(np.ones(1, np.float32))  # its own may be 0, with which XGBoost cannot train
     return _encoded_categories(xgboost.train({"nthread": 1}, row, 1))
+
+
+def _names(booster: xgboost.Booster) -> list[str]:
+    return list(booster.feature_names or ()) or [str(i) for i in range(booster.num_features())]
 
 
 def _encoded_categories(booster: xgboost.Booster) -> list[dict[str, Any]]:
@@ -96,16 +92,12 @@ def _encoded_categories(booster: xgboost.Booster) -> list[dict[str, Any]]:
     return json.JSONDecoder().raw_decode(text, begin + len('"cats":'))[0]["enc"] if begin >= 0 else []
 
 
-def _stored_categories(text: str | None) -> dict[str, pd.Index[Any]]:
-    if text is None:
-        return {}
+def _stored_categories(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
     try:
-        stored = json.loads(text)
-        if all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in stored.values()):
-            return {feature: pd.Index(names, dtype=object) for feature, names in stored.items()}
-    except (ValueError, AttributeError):
-        pass
-    raise ValueError(f"the names of categories in the model (its attribute {_CATEGORIES}) are damaged")
+        stored = json.loads(booster.attr(_CATEGORIES) or "{}")
+        return {feature: pd.Index(names, dtype=object) for feature, names in stored.items()}
+    except (ValueError, AttributeError, TypeError):
+        raise ValueError(f"the names of categories in the model (its attribute {_CATEGORIES}) are damaged") from None
 
 
 def decoded_categories(encoded: Mapping[str, Any], feature: str) -> pd.Index[Any]:

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .booster import attribute_of, configuration_of
+from .booster import configuration_of
 
 _CLASSES = "pi_xgb_classes"
-
-_DAMAGED = f"the class names in the model (its attribute {_CLASSES}) are damaged"
 
 
 def write_classes(booster: xgboost.Booster, classes: Any) -> None:
@@ -34,17 +32,20 @@ def with_classes(booster: xgboost.Booster, classes: Any) -> Iterator[None]:
 
 def read_classes(booster: xgboost.Booster) -> Any:
     """Return the classes stored in the booster as an array, or None."""
-    encoded = attribute_of(booster, _CLASSES)
+    encoded = booster.attr(_CLASSES)
     if encoded is None:
         return None
     n_classes = max(configuration_of(booster).n_classes, 2)
     try:
         stored = json.loads(encoded)
         classes = np.array(stored["values"], dtype=np.dtype(stored["dtype"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{_DAMAGED}: the attribute cannot be read") from error
+    except (ValueError, KeyError, TypeError):
+        classes = np.empty(0)
     if classes.shape != (n_classes,) or len(set(classes.tolist())) < n_classes:
-        raise ValueError(f"{_DAMAGED}: the model has {n_classes} classes, got {classes.tolist()}")
+        raise ValueError(
+            f"the class names in the model (its attribute {_CLASSES}) are damaged: the model has "
+            f"{n_classes} classes, got {encoded}"
+        )
     return classes
 
 

@@ -15,25 +15,23 @@ import xgboost
 from .._arrays import Array
 from .categories import xgboost_spells
 
-_ROW_FIELDS = ("label", "weight", "base_margin")
-_LABELS = ("label", "label_lower_bound", "label_upper_bound")
+_BOUNDS = ("label_lower_bound", "label_upper_bound")
 _QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
 
 
 def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.DMatrix:
     """Return a table as a DMatrix; pandas categories that XGBoost would confuse are replaced by their numbers."""
-    numbered = []
+    numbered = set()
     if isinstance(table, pd.DataFrame):
         table = table.copy(deep=False)
         for position, dtype in enumerate(table.dtypes):
             if isinstance(dtype, pd.CategoricalDtype) and not xgboost_spells(dtype.categories):
-                numbered.append(position)
+                numbered.add(position)
                 codes = table.iloc[:, position].cat.codes
                 table.isetitem(position, codes.where(codes >= 0))
     matrix = xgboost.DMatrix(table, label, weight=weight, enable_categorical=True)
     if numbered:
-        types = enumerate(matrix.feature_types or [])
-        matrix.feature_types = ["c" if position in numbered else kind for position, kind in types]
+        matrix.feature_types = ["c" if i in numbered else kind for i, kind in enumerate(matrix.feature_types or [])]
     return matrix
 
 
@@ -52,11 +50,8 @@ def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) 
         raise TypeError(
             f"a {type(matrix).__name__} cannot be cut into labelled rows or folds (crossfit, cv): use a DMatrix"
         )
-    query = query_of_row(matrix)
-    if query is None:
-        cut = matrix.slice(rows)
-    else:
-        cut = matrix.slice(rows, allow_groups=True)  # which drops queries and weights
+    cut, query = matrix.slice(rows, allow_groups=True), query_of_row(matrix)
+    if query is not None:  # queries and their weights were dropped
         cut.set_group(runs(query[rows])[0])
         weight = matrix.get_weight() if weight is None else weight
     if weight is not None:
@@ -74,7 +69,7 @@ def weights_of_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array) -> Array:
 
 def query_of_row(matrix: xgboost.DMatrix) -> Array | None:
     """Return the number of each row's query; None for a matrix without queries."""
-    ends = matrix.get_uint_info("group_ptr")
+    ends = _query_ends(matrix)
     return np.repeat(np.arange(ends.size - 1), np.diff(ends.astype(np.int64))) if ends.size > 1 else None
 
 
@@ -107,40 +102,31 @@ def can_be_cut(matrix: xgboost.DMatrix) -> bool:
 
 def rows_without_values(matrix: xgboost.DMatrix, besides: Collection[str] = ()) -> Array:
     """Return which rows are empty in every column except ``besides``; False everywhere if rows cannot be read."""
-    n_rows = matrix.num_row()
-    names = matrix.feature_names or [""] * matrix.num_col()
+    n_rows, n_columns = matrix.num_row(), matrix.num_col()
+    names = matrix.feature_names or [""] * n_columns
     columns = [i for i, name in enumerate(names) if name not in besides]
-    n_missing = n_rows * matrix.num_col() - matrix.num_nonmissing()
-    if n_missing < len(columns) or not columns:
+    if not columns or n_rows * n_columns - matrix.num_nonmissing() < len(columns):
         return np.zeros(n_rows, bool)
     try:
-        stored = matrix.get_data()
+        return np.asarray(matrix.get_data()[:, columns].getnnz(axis=1) == 0)
     except xgboost.core.XGBoostError:  # in external memory
         return np.zeros(n_rows, bool)
-    if len(columns) < len(names):
-        stored = stored[:, columns]
-    return np.asarray(stored.getnnz(axis=1) == 0)
 
 
 def freeze(matrix: xgboost.DMatrix) -> dict[str, Any]:
-    """Return a DMatrix as plain arrays, since it cannot be pickled itself."""
+    """Return the arguments that make a DMatrix again, since it cannot be pickled itself."""
     if isinstance(matrix, _QUANTISED):
         raise TypeError(
             f"a {type(matrix).__name__} cannot be pickled: use a DMatrix for privileged features, or build the "
             "objective where it is used"
         )
-    fields = {name: matrix.get_float_info(name) for name in _ROW_FIELDS}
+    fields = {name: matrix.get_float_info(name) for name in ("label", "weight", "base_margin")}
     return {
         "data": matrix.get_data(),
         "feature_names": matrix.feature_names,
         "feature_types": matrix.feature_types,
         **{name: values for name, values in fields.items() if values.size},
     }
-
-
-def thaw(frozen: dict[str, Any]) -> xgboost.DMatrix:
-    """Return the DMatrix of the arrays of :func:`freeze`."""
-    return xgboost.DMatrix(**frozen)
 
 
 _locks: weakref.WeakKeyDictionary[xgboost.DMatrix, threading.RLock] = weakref.WeakKeyDictionary()
@@ -168,12 +154,15 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
     """Return both feature sets, with the labels and weights of ``dtrain`` and the base margin of ``privileged``."""
     from scipy import sparse  # a dependency of XGBoost
 
-    # Missing values are not stored, so zeros stay distinct from gaps.
-    data = sparse.hstack([dtrain.get_data(), privileged.get_data()], format="csr")
+    matrices = dtrain, privileged
+    x, z = (matrix.feature_names or [str(i) for i in range(matrix.num_col())] for matrix in matrices)
+    if set(x) & set(z):  # such as the numbers of unnamed columns
+        x, z = [f"x:{name}" for name in x], [f"z:{name}" for name in z]
     both = xgboost.DMatrix(
-        data,
-        feature_names=_names_of_both(dtrain, privileged),
-        feature_types=_types(dtrain) + _types(privileged),
+        # Missing values are not stored, so zeros stay distinct from gaps.
+        sparse.hstack([matrix.get_data() for matrix in matrices], format="csr"),
+        feature_names=[*x, *z],
+        feature_types=[kind for matrix in matrices for kind in matrix.feature_types or ["float"] * matrix.num_col()],
         enable_categorical=True,
     )
     copy_rows_info(dtrain, both)
@@ -184,37 +173,26 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
 
 def row_fields(matrix: xgboost.DMatrix) -> list[Array]:
     """Return all fields of the rows except their features."""
-    bounds = [matrix.get_float_info(name) for name in _LABELS[1:]]
-    own = [matrix.get_weight(), matrix.get_base_margin(), matrix.get_uint_info("group_ptr")]
-    return [labels_of(matrix), *bounds, *own]
+    bounds = [matrix.get_float_info(name) for name in _BOUNDS]
+    return [labels_of(matrix), *bounds, matrix.get_weight(), matrix.get_base_margin(), _query_ends(matrix)]
 
 
 def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
     """Copy labels, queries and weights to another matrix of the same rows."""
-    for name in _LABELS:
-        values = labels_of(source) if name == "label" else source.get_float_info(name)
-        if values.size:
-            target.set_info(**{name: values})
+    fields = {"label": labels_of(source), **{name: source.get_float_info(name) for name in _BOUNDS}}
     copy_queries(source, target)
-    if source.get_weight().size:
-        target.set_weight(source.get_weight())
+    fields["weight"] = source.get_weight()  # of the queries, if there are any
+    target.set_info(**{name: values for name, values in fields.items() if values.size})
 
 
 def copy_queries(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
     """Copy the queries, if any, to another matrix of the same rows."""
-    ends = source.get_uint_info("group_ptr")
-    if ends.size > 1:
-        target.set_group(np.diff(ends))
+    if _query_ends(source).size > 1:
+        target.set_group(np.diff(_query_ends(source)))
 
 
-def _names_of_both(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> list[str]:
-    """The names of both matrices; a prefix separates equal ones, such as the numbers of unnamed columns."""
-    x, z = (matrix.feature_names or [str(i) for i in range(matrix.num_col())] for matrix in (dtrain, privileged))
-    return [f"x:{name}" for name in x] + [f"z:{name}" for name in z] if set(x) & set(z) else [*x, *z]
-
-
-def _types(matrix: xgboost.DMatrix) -> list[str]:
-    return list(matrix.feature_types or ["float"] * matrix.num_col())
+def _query_ends(matrix: xgboost.DMatrix) -> Array:
+    return matrix.get_uint_info("group_ptr")
 
 
 @contextlib.contextmanager

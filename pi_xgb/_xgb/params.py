@@ -28,16 +28,14 @@ def check_scale_pos_weight(scale: Any) -> float:
 
 def user_params(params: Any) -> dict[str, Any]:
     """Return a copy of the params, a dict or a list of pairs (in which eval_metric may be repeated)."""
-    if params is None:
-        return {}
-    # XGBoost reads None as "not given".
     try:
-        copied = {key: value for key, value in dict(params).items() if value is not None}
+        # XGBoost reads None as "not given".
+        copied = {key: value for key, value in dict(params or {}).items() if value is not None}
     except (TypeError, ValueError):
         raise TypeError(
             f"params must be a dict or a list of pairs (name, value), as for xgboost.train, got {params!r}"
         ) from None
-    if not isinstance(params, Mapping):
+    if params is not None and not isinstance(params, Mapping):
         metrics = [value for key, value in params if key == "eval_metric"]
         if len(metrics) > 1:
             copied["eval_metric"] = metrics
@@ -51,9 +49,7 @@ def user_params(params: Any) -> dict[str, Any]:
 
 def objective_name(params: Mapping[str, Any]) -> str:
     """Return the objective that XGBoost uses for these params."""
-    if "objective" in params:
-        return str(params["objective"])
-    return "multi:softmax" if number_of_classes(params) > 1 else "reg:squarederror"
+    return str(params.get("objective", "multi:softmax" if number_of_classes(params) > 1 else "reg:squarederror"))
 
 
 def number_of_classes(params: Mapping[str, Any]) -> int:
@@ -66,10 +62,6 @@ def scale_pos_weight(params: Mapping[str, Any]) -> float:
     return check_scale_pos_weight(params.get("scale_pos_weight", 1))
 
 
-DEFAULT_ETA = 0.3
-"""XGBoost's default learning rate."""
-
-
 class _Scaled(NamedTuple):
     """XGBoost's default, and the powers of the factor and of the share that divide the parameter."""
 
@@ -79,14 +71,13 @@ class _Scaled(NamedTuple):
 
 
 # Each key holds all names of a parameter. Of two that are given XGBoost uses the last in the alphabet, in any order.
-_COMPARED_WITH_SUMS = {
-    ("lambda", "reg_lambda"): _Scaled(1.0, 1, 1),
+_LAMBDA, _MIN_CHILD_WEIGHT, _ETA = ("lambda", "reg_lambda"), ("min_child_weight",), ("eta", "learning_rate")
+_SCALED = {
+    _LAMBDA: _Scaled(1.0, 1, 1),
     ("alpha", "reg_alpha"): _Scaled(0.0, 1, 0),
     ("gamma", "min_split_loss"): _Scaled(0.0, 1, -1),
-    ("min_child_weight",): _Scaled(1.0, 1, 1),
-}
-_SIZES_OF_LEAVES = {
-    ("eta", "learning_rate"): _Scaled(DEFAULT_ETA, 0, 1),
+    _MIN_CHILD_WEIGHT: _Scaled(1.0, 1, 1),
+    _ETA: _Scaled(0.3, 0, 1),
     ("max_delta_step",): _Scaled(0.0, 0, -1),
 }
 
@@ -106,7 +97,7 @@ def native_params(
     """
     scaled = dict(params)
     for names, how in _changed_by(share).items():
-        given = _in_force(names, how.default, carried, params)
+        given = _in_force(names, carried, params)
         for name in names:
             scaled.pop(name, None)
         scaled[names[0]] = given / (factor**how.factors * share**how.shares)
@@ -114,41 +105,6 @@ def native_params(
         # XGBoost applies it to labels of exactly 1, and blended targets rarely are: the row weights contain it.
         scaled["scale_pos_weight"] = 1.0
     return scaled
-
-
-def carried_objective_params(xgb_model: Any) -> dict[str, Any]:
-    """Return the objective's parameters stored in a continued booster or its file."""
-    if xgb_model is None:
-        return {}
-    booster = xgb_model if isinstance(xgb_model, xgboost.Booster) else xgboost.Booster(model_file=xgb_model)
-    return dict(configuration_of(booster).objective_params)
-
-
-def _changed_by(share: float) -> dict[tuple[str, ...], _Scaled]:
-    return _COMPARED_WITH_SUMS if share == 1 else {**_COMPARED_WITH_SUMS, **_SIZES_OF_LEAVES}
-
-
-def _in_force(names: tuple[str, ...], default: float, *sources: Mapping[str, Any]) -> float:
-    return float([default, *(source[name] for source in sources for name in names if name in source)][-1])
-
-
-def step_of(*sources: Mapping[str, Any]) -> float:
-    """Return the learning rate of the last source that sets it."""
-    ((names, how), *_) = _SIZES_OF_LEAVES.items()
-    return _in_force(names, how.default, *sources)
-
-
-def regularisation_of(*sources: Mapping[str, Any]) -> float:
-    """Return the larger of lambda and min_child_weight, which both shrink leaves of few rows."""
-    both = ("lambda", "reg_lambda"), ("min_child_weight",)
-    return max(_in_force(names, _COMPARED_WITH_SUMS[names].default, *sources) for names in both)
-
-
-def carried_params(xgb_model: Any) -> dict[str, Any]:
-    """Return the tree parameters of a continued Booster; a file stores none."""
-    if not isinstance(xgb_model, xgboost.Booster):
-        return {}
-    return configuration_of(xgb_model).tree_params
 
 
 def give_back_params(
@@ -160,6 +116,37 @@ def give_back_params(
     scales_positives: bool,
 ) -> None:
     """Restore the user's params in the booster, which passes them on to its continuation."""
-    changed = _changed_by(share).items()
-    requested = {names[0]: _in_force(names, how.default, carried, params) for names, how in changed}
+    requested = {names[0]: _in_force(names, carried, params) for names in _changed_by(share)}
     booster.set_param({**requested, **({"scale_pos_weight": scale_pos_weight(params)} if scales_positives else {})})
+
+
+def _changed_by(share: float) -> dict[tuple[str, ...], _Scaled]:
+    return {names: how for names, how in _SCALED.items() if how.factors or share != 1}
+
+
+def _in_force(names: tuple[str, ...], *sources: Mapping[str, Any]) -> float:
+    given = [source[name] for source in sources for name in names if name in source]
+    return float(given[-1] if given else _SCALED[names].default)
+
+
+def step_of(*sources: Mapping[str, Any]) -> float:
+    """Return the learning rate of the last source that sets it."""
+    return _in_force(_ETA, *sources)
+
+
+def regularisation_of(*sources: Mapping[str, Any]) -> float:
+    """Return the larger of lambda and min_child_weight, which both shrink leaves of few rows."""
+    return max(_in_force(names, *sources) for names in (_LAMBDA, _MIN_CHILD_WEIGHT))
+
+
+def carried_params(xgb_model: Any) -> dict[str, Any]:
+    """Return the tree parameters of a continued Booster; a file stores none."""
+    return configuration_of(xgb_model).tree_params if isinstance(xgb_model, xgboost.Booster) else {}
+
+
+def carried_objective_params(xgb_model: Any) -> dict[str, Any]:
+    """Return the objective's parameters stored in a continued booster or its file."""
+    if xgb_model is None:
+        return {}
+    booster = xgb_model if isinstance(xgb_model, xgboost.Booster) else xgboost.Booster(model_file=xgb_model)
+    return configuration_of(booster).objective_params

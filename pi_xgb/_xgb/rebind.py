@@ -19,19 +19,13 @@ def rebind(function: Callable[..., Any], **replacements: Any) -> Callable[..., A
     with other global names: nothing is patched, and other estimators and threads are not affected.
     """
     original: Any = inspect.unwrap(function)
-    missing = sorted(replacements.keys() - _names(original.__code__))
-    if missing:
+    if missing := sorted(replacements.keys() - _names(original.__code__)):
         raise RuntimeError(
             f"{original.__qualname__} of XGBoost {xgboost.__version__} does not call {', '.join(missing)}, which "
             "pi_xgb replaces: use a version that pi_xgb was tested with (3.1 to 3.4), or pi_xgb.train"
         )
-    copied = types.FunctionType(
-        original.__code__,
-        {**original.__globals__, **replacements},
-        original.__name__,
-        original.__defaults__,
-        original.__closure__,
-    )
+    code, names = original.__code__, {**original.__globals__, **replacements}
+    copied = types.FunctionType(code, names, original.__name__, original.__defaults__, original.__closure__)
     copied.__kwdefaults__ = original.__kwdefaults__
     return copied
 

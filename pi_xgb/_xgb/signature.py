@@ -13,12 +13,19 @@ import xgboost
 
 from .._warnings import warn_user
 
-_RENAMED = {"feval": "custom_metric", "fobj": "obj", "learning_rates": "callbacks"}
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 TRAINING_KEYWORDS: set[str] = set()
 """The keywords of ``train`` that ``xgboost.train`` lacks; filled by :func:`called_like`."""
+
+_ELSEWHERE = {
+    "alpha": "pass the paper's alpha as kl_weight, and XGBoost's alpha (L1 regularisation) in params, as reg_alpha",
+    "feval": "XGBoost renamed it to 'custom_metric'",
+    "fobj": "XGBoost renamed it to 'obj'",
+    "learning_rates": "XGBoost renamed it to 'callbacks'",
+    "constraint": "pass a constraint as teacher=, and its weight as kl_weight=",
+    "constraints": "pass constraints as teacher=[(constraint, weight), ...]",
+}
 
 
 def keyword_names(function: Callable[..., Any]) -> list[str]:
@@ -38,8 +45,7 @@ def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         parameters = inspect.signature(function).parameters
         if original is xgboost.train:
-            TRAINING_KEYWORDS.update(keyword_names(function))
-            TRAINING_KEYWORDS.difference_update(order)
+            TRAINING_KEYWORDS.update(set(keyword_names(function)) - set(order))
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         n_positional = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters.values())
 
@@ -47,21 +53,15 @@ def called_like(original: Callable[..., Any]) -> Callable[[F], F]:
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             for name in kwargs:
                 if name not in parameters and not takes_any:
-                    raise TypeError(_unknown_keyword(function.__name__, name, parameters))
-            extra = args[n_positional:]
-            if extra:
-                names = order[: len(extra)]
-                if len(extra) > len(order):
-                    raise TypeError(
-                        f"{function.__name__}() takes at most {n_positional + len(order)} positional arguments, "
-                        f"got {len(args)}"
-                    )
-                twice = [name for name in names if name in kwargs]
-                if twice:
+                    place = _right_place(name, function.__name__, parameters)
+                    raise TypeError(f"{function.__name__}() has no keyword {name!r}: {place}")
+            by_position = dict(zip(order, args[n_positional:], strict=False))
+            if by_position and len(args) <= n_positional + len(order):  # with more, the call raises
+                if twice := by_position.keys() & kwargs.keys():
                     raise TypeError(f"{function.__name__}() got {', '.join(twice)} by position and by keyword")
-                warnings.warn(f"Pass `{', '.join(names)}` as keyword args.", FutureWarning, stacklevel=2)
-                kwargs.update(zip(names, extra, strict=True))
-            return function(*args[:n_positional], **kwargs)
+                warnings.warn(f"Pass `{', '.join(by_position)}` as keyword args.", FutureWarning, stacklevel=2)
+                args, kwargs = args[:n_positional], {**kwargs, **by_position}
+            return function(*args, **kwargs)
 
         return cast(F, wrapper)
 
@@ -77,33 +77,17 @@ def warn_of_misspelt(what: str, keywords: Iterable[str], own: Collection[str]) -
 
 
 def _close_match(name: str, known: Collection[str]) -> str | None:
-    close = difflib.get_close_matches(name, known, cutoff=0.75)
-    return close[0] if close else None
+    return next(iter(difflib.get_close_matches(name, known, cutoff=0.75)), None)
 
 
-def _unknown_keyword(function: str, name: str, known: Any) -> str:
-    if name == "alpha":
-        return (
-            f"{function}() has no keyword 'alpha': pass the paper's alpha as kl_weight, and XGBoost's alpha, the "
-            "L1 regularisation of leaf weights, in params (as alpha or reg_alpha)"
-        )
-    if name in _RENAMED:
-        return f"{function}() has no keyword {name!r}: XGBoost renamed it to {_RENAMED[name]!r}"
+def _right_place(name: str, function: str, known: Collection[str]) -> str:
+    """Return where an unknown keyword belongs."""
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
     if close := _close_match(name, known):
-        return f"{function}() has no keyword {name!r}: did you mean {close!r}?"
-    if name.startswith("constraint") and "teacher" in known:
-        return (
-            f"{function}() has no keyword {name!r}: pass a constraint as teacher=, and its weight as kl_weight=, or "
-            "teacher=[(constraint, weight), ...] for several"
-        )
+        return f"did you mean {close!r}?"
     if name in TRAINING_KEYWORDS:
-        return f"{function}() has no keyword {name!r}: its models have no such teacher; pass it to pi_xgb.train"
+        return "its models have no such teacher; pass it to pi_xgb.train"
     if "self" in known:
-        return (
-            f"{function}() has no keyword {name!r}: pass parameters of the model, such as max_depth or "
-            f"early_stopping_rounds, to its constructor, or to set_params({name}=...)"
-        )
-    return (
-        f"{function}() has no keyword {name!r}: pass parameters of the booster, such as max_depth or eta, in params, "
-        f"the first argument: {function}({{{name!r}: ..., ...}}, dtrain, ...)"
-    )
+        return f"pass parameters of the model to its constructor, or to set_params({name}=...)"
+    return f"pass parameters of the booster in params, the first argument: {function}({{{name!r}: ...}}, dtrain, ...)"

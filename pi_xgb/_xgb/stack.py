@@ -18,9 +18,7 @@ _BATCH = 1 << 17
 
 def can_be_stacked(matrix: xgboost.DMatrix) -> bool:
     """Return whether its rows can be read back, which external memory does not allow."""
-    if isinstance(matrix, xgboost.ExtMemQuantileDMatrix):
-        return False
-    return isinstance(matrix, xgboost.QuantileDMatrix) or can_be_cut(matrix)
+    return type(matrix) is xgboost.QuantileDMatrix or can_be_cut(matrix)
 
 
 def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
@@ -29,17 +27,14 @@ def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> 
     For ``hist`` the result has the cuts of ``matrix``; the values that a QuantileDMatrix stores suffice for that. It
     takes the memory of the quantised rows, and briefly that of the values.
     """
-    if grows_by_cuts(matrix, params):
-        stack = _with_cuts_of(matrix, rows, params)
-    else:
-        stack = matrix.slice(rows, allow_groups=True)
-    margin = matrix.get_base_margin()
+    by_cuts = grows_by_cuts(matrix, params)
+    cut = _with_cuts_of(matrix, rows, params) if by_cuts else matrix.slice(rows, allow_groups=True)
+    margin, column_weights = matrix.get_base_margin(), matrix.get_float_info("feature_weights")
     if margin.size:
-        stack.set_base_margin(margin[rows])
-    column_weights = matrix.get_float_info("feature_weights")
+        cut.set_base_margin(margin[rows])
     if column_weights.size:
-        stack.set_info(feature_weights=column_weights)
-    return stack
+        cut.set_info(feature_weights=column_weights)
+    return cut
 
 
 def grows_by_cuts(matrix: xgboost.DMatrix, params: Mapping[str, Any]) -> bool:
@@ -53,28 +48,26 @@ def grows_by_cuts(matrix: xgboost.DMatrix, params: Mapping[str, Any]) -> bool:
 def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
     # Training a stump computes the cuts for these params, and the stump stores the categories.
     stump = xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, matrix, 1)
-    values = matrix.get_data()
-    as_table = _table_maker(matrix, stump)
-    names, types = matrix.feature_names, matrix.feature_types
+    values, names, types = matrix.get_data(), matrix.feature_names, matrix.feature_types
+    categories = categories_by_position(stump) if "c" in (types or ()) else []
+    batches = iter(range(0, len(rows), _BATCH))
 
     class Batches(xgboost.DataIter):  # A local class, since XGBoost keeps a reference to the last batch.
-        def __init__(self) -> None:
-            super().__init__()
-            self._begin = 0
-
         def next(self, input_data: Callable[..., Any]) -> bool:
-            if self._begin >= len(rows):
+            begin = next(batches, None)
+            if begin is None:
                 return False
-            batch = values[rows[self._begin : self._begin + _BATCH]]
-            self._begin += _BATCH
-            if as_table is None:
-                input_data(data=batch, feature_names=names, feature_types=types)
+            batch = values[rows[begin : begin + _BATCH]]
+            # Without the names, XGBoost would read category numbers of new rows as those of the training.
+            if any(len(index) for index in categories):
+                input_data(data=_table(batch, categories), feature_names=names)
             else:
-                input_data(data=as_table(batch), feature_names=names)
+                input_data(data=batch, feature_names=names, feature_types=types)
             return True
 
         def reset(self) -> None:
-            self._begin = 0
+            nonlocal batches
+            batches = iter(range(0, len(rows), _BATCH))
 
     stack = xgboost.QuantileDMatrix(
         Batches(),
@@ -87,25 +80,15 @@ def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any
     return stack
 
 
-def _table_maker(matrix: xgboost.DMatrix, model: xgboost.Booster) -> Callable[[Any], pd.DataFrame] | None:
-    """Return a function that makes a table with the model's categories from numbers; None if it stores none.
-
-    Without the names, XGBoost would read category numbers of new rows as those of the training.
-    """
-    categories = categories_by_position(model) if "c" in (matrix.feature_types or ()) else []
-    if not any(len(index) for index in categories):
-        return None
-
-    def as_table(batch: Any) -> pd.DataFrame:
-        dense = np.full(batch.shape, np.nan, np.float32)  # what is not stored is missing
-        stored = batch.tocoo()
-        dense[stored.row, stored.col] = stored.data
-        columns = {
-            i: pd.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(np.int64), index)
-            if len(index)
-            else column
-            for i, (column, index) in enumerate(zip(dense.T, categories, strict=True))
-        }
-        return pd.DataFrame(columns)
-
-    return as_table
+def _table(batch: Any, categories: list[Any]) -> pd.DataFrame:
+    """Return a table with the model's categories from numbers."""
+    dense = np.full(batch.shape, np.nan, np.float32)  # what is not stored is missing
+    stored = batch.tocoo()
+    dense[stored.row, stored.col] = stored.data
+    columns = {
+        i: pd.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(np.int64), index)
+        if len(index)
+        else column
+        for i, (column, index) in enumerate(zip(dense.T, categories, strict=True))
+    }
+    return pd.DataFrame(columns)

@@ -56,22 +56,19 @@ class TreeModel:
 def read_trees(booster: xgboost.Booster) -> TreeModel:
     """Return the trees of a booster's JSON model, or raise for a linear booster."""
     whole = json.loads(booster.save_raw("json"))
-    learner = whole["learner"]
-    gradient_booster = learner["gradient_booster"]
+    learner, gradient_booster = whole["learner"], whole["learner"]["gradient_booster"]
     if gradient_booster["name"] == "gblinear":
         raise ValueError(
             "the booster must have trees (gbtree or dart), got booster='gblinear', which has no splits: pass its "
             "predictions instead of the booster, to use a surrogate tree"
         )
-    model = _model_of(whole)
+    model, params = _model_of(whole), learner["learner_model_param"]
     weights = model.get("weight_drop") or gradient_booster.get("weight_drop") or [1.0] * len(model["trees"])
-    params = learner["learner_model_param"]
-    n_classes, n_targets = int(params["num_class"]), int(params["num_target"])
     return TreeModel(
         trees=[_tree(*parts) for parts in zip(model["trees"], model["tree_info"], weights, strict=True)],
         rounds=[int(first) for first in model["iteration_indptr"]],
-        n_outputs=max(n_classes, n_targets, 1),
-        is_multiclass=n_classes > 1,
+        n_outputs=max(int(params["num_class"]), int(params["num_target"]), 1),
+        is_multiclass=int(params["num_class"]) > 1,
         objective=learner["objective"]["name"],
         categories=categories if (categories := model.get("cats", {})).get("enc") else None,
     )
@@ -85,13 +82,9 @@ def _model_of(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tree(tree: dict[str, Any], output: int, weight: float) -> Tree:
-    return Tree(
-        left=np.array(tree["left_children"]),
-        right=np.array(tree["right_children"]),
-        feature=np.array(tree["split_indices"]),
-        output=ALL_OUTPUTS if int(tree["tree_param"]["size_leaf_vector"]) > 1 else int(output),
-        weight=float(weight),
-    )
+    left, right, feature = (np.array(tree[name]) for name in ("left_children", "right_children", "split_indices"))
+    has_vectors = int(tree["tree_param"]["size_leaf_vector"]) > 1
+    return Tree(left, right, feature, ALL_OUTPUTS if has_vectors else int(output), float(weight))
 
 
 @dataclass(frozen=True)
@@ -134,31 +127,15 @@ def forest_of(trees: Sequence[Tree], n_outputs: int) -> Forest:
     columns, outputs, repeated = zip(*entries, strict=True)
     first = np.cumsum([0, *(tree.left.size for tree in repeated)])
     starts = np.repeat(first[:-1], np.diff(first))
-
-    def end_to_end(children: list[Array]) -> Array:
-        joined = np.concatenate(children)
-        return np.where(joined < 0, -1, joined + starts)
-
-    left, right = end_to_end([tree.left for tree in repeated]), end_to_end([tree.right for tree in repeated])
-    return Forest(
-        left=left,
-        right=right,
-        feature=np.concatenate([tree.feature for tree in repeated]),
-        first=first,
-        column=np.array(columns),
-        output=np.array(outputs),
-        weight=np.array([tree.weight for tree in repeated]),
-        levels=_levels(left, right, first[:-1]),
-    )
-
-
-def _levels(left: Array, right: Array, roots: Array) -> list[Array]:
-    levels = []
-    nodes = roots
+    sides = [np.concatenate([getattr(tree, side) for tree in repeated]) for side in ("left", "right")]
+    left, right = (np.where(child < 0, -1, child + starts) for child in sides)
+    levels, nodes = [], first[:-1]
     while (split := nodes[left[nodes] >= 0]).size:
         levels.append(split)
         nodes = np.concatenate([left[split], right[split]])
-    return levels
+    feature = np.concatenate([tree.feature for tree in repeated])
+    weight = np.array([tree.weight for tree in repeated])
+    return Forest(left, right, feature, first, np.array(columns), np.array(outputs), weight, levels)
 
 
 def forests_with_leaves(
@@ -207,8 +184,7 @@ def sum_rows(
     forest: Forest, leaves: Array, rows_of_output: Callable[[int], RowSums], n_codes: int
 ) -> tuple[Array, Array]:
     """Return weight by node and code ``(N, n_codes)`` and value by node ``(N,)`` of the rows that pass each node."""
-    weight = np.zeros((forest.n_nodes, n_codes))
-    value = np.zeros(forest.n_nodes)
+    weight, value = np.zeros((forest.n_nodes, n_codes)), np.zeros(forest.n_nodes)
     for output in np.unique(forest.output):
         rows = rows_of_output(int(output))
         for tree in np.flatnonzero(forest.output == output):
@@ -217,8 +193,6 @@ def sum_rows(
             leaf = leaves[:, forest.column[tree]].astype(np.intp)
             if rows.value is not None:
                 value[nodes] = np.bincount(leaf, rows.value, minlength=size)
-            leaf *= n_codes
-            leaf += rows.code
-            sums = np.bincount(leaf, rows.weight, minlength=size * n_codes)
+            sums = np.bincount(leaf * n_codes + rows.code, rows.weight, minlength=size * n_codes)
             weight[nodes] = sums.reshape(size, n_codes)
     return forest.add_up(weight), forest.add_up(value)

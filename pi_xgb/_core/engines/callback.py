@@ -9,7 +9,7 @@ import xgboost
 from xgboost.callback import TrainingCallback
 
 from ..._arrays import Array
-from ..._xgb.booster import settings_of
+from ..._xgb.booster import configuration_of
 from ..distillation import Distillation
 from ..training import Guide, Spec, Student, Training
 from .boosting import Boosting, shown_predictions
@@ -42,7 +42,7 @@ class Start(TrainingCallback):
 
     def before_training(self, model: Any) -> Any:
         """Called by XGBoost before the first round."""
-        self.distillation.use_steps_of(settings_of(model))
+        self.distillation.use_steps_of(configuration_of(model).settings)
         self.distillation.start(Student(model, self._dtrain, self._base_score))
         return model
 
