@@ -126,7 +126,7 @@ class Recipe:
             fits: dict[str, Callable[[Array], Model]] = {
                 name: partial(self._fit, learner, folds, step) for name, learner in learners.items()
             }
-            found = out_of_fold(fits, lambda model, rows: model.predict(self._features_of(rows)), folds, threads or 1)
+            found = out_of_fold(fits, self._predict, folds, threads or 1)
         means = [one.mean for one in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
         members = [
@@ -216,6 +216,13 @@ class Recipe:
         if self.crossfit == 0 or collective.is_distributed() or shared or n_fitted > FEW_ROWS:
             return None
         return threads_of(self.training.spec.params)
+
+    def _predict(self, model: Any, rows: Array) -> Array:
+        """Return the mean of these rows; many are predicted with all threads, also by a model fitted on one."""
+        if len(rows) > FEW_ROWS and hasattr(model, "booster"):
+            model.booster.set_param({"nthread": threads_of(self.training.spec.params)})
+        mean: Array = model.predict(self._features_of(rows))
+        return mean
 
     def _features_of(self, rows: Array) -> Features:
         return self.features if len(rows) == self.training.n_rows else self.features.subset(rows)
