@@ -16,6 +16,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, read_only
+from .._privacy_record import Privacy
 from .._rows.checks import check_choice, check_no_mask
 from .._rows.supervision import read_teacher_weight
 from .._xgb.collective import on_any_worker
@@ -100,8 +101,8 @@ class Teacher:
     is_noisy = False
     """Whether q is noisy but unbiased, and may leave the range of means."""
 
-    spent: tuple[float, float] | None = None
-    """The (epsilon, delta) of differential privacy that q keeps; None is no guarantee."""
+    privacy: Privacy | None = None
+    """The differential privacy that q keeps; None is no guarantee."""
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         """Return the mean that y should have in each row.

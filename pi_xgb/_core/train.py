@@ -11,10 +11,10 @@ import xgboost
 from xgboost import collective
 from xgboost.callback import TrainingCallback
 
+from .._privacy_record import record_privacy
 from .._rows.checks import check_whole
 from .._rows.supervision import warn_of_idle_rows
 from .._version import __version__
-from .._warnings import warn_user
 from .._xgb.categories import warn_of_pieces
 from .._xgb.collective import all_or_none, global_max, global_sum, on_any_worker, on_every_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
@@ -31,9 +31,7 @@ from .task import Task
 from .teachers import DEFAULT_KL_WEIGHT, Teacher, WeightedTeacher
 
 _KEYWORDS = keyword_names(xgboost.train)
-_PRIVACY = ("pi_xgb_epsilon", "pi_xgb_delta", "pi_xgb_epsilon_source", "pi_xgb_epsilon_scope")
 _LONGEST = 200  # of a value in teacher_params
-_STATED, _SCOPE = "stated by the user", "a change of the privileged values of one row; not for x, y"
 
 
 @called_like(xgboost.train)
@@ -185,7 +183,7 @@ def train_by(
     with exclusive(dtrain, *(matrix for matrix, _ in boosting.evals), *config.matrices):
         own = user_params(params)
         if config.leaves_to_xgboost(own, obj):
-            return _record_privacy(boosting.run(params, dtrain, obj=obj), [], dtrain, boosting, obj), []
+            return record_privacy(boosting.run(params, dtrain, obj=obj), [], dtrain, boosting.xgb_model, obj), []
         plan = _planned(config, Spec.read(own, boosting.xgb_model), dtrain, boosting)
         with all_or_none("the choice of the engine"):
             chosen = choose(engine, plan)
@@ -193,14 +191,15 @@ def train_by(
         task = supervision.task(plan.spec, dtrain)
         if not supervision.teachers and (plain := _labelled_alone(task, dtrain)) is not None:
             booster = boosting.run(params, plain, stands_for=None if plain is dtrain else dtrain)
-            return _record_privacy(booster, [], dtrain, boosting), []
+            return record_privacy(booster, [], dtrain, boosting.xgb_model), []
         if supervision.teachers and not supervision.is_uniform:
             warn_of_idle_rows(supervision.idle_rows(task.n_rows))
         job = Job(task=task, supervision=supervision, dtrain=dtrain, boosting=boosting)
         booster = module_of(chosen).fit(job)
     _record(booster, supervision.teachers, chosen, task)
     warn_of_pieces(booster)
-    return _record_privacy(booster, supervision.teachers, dtrain, boosting), supervision.teachers
+    teachers = [weighted.teacher for weighted in supervision.teachers]
+    return record_privacy(booster, teachers, dtrain, boosting.xgb_model), supervision.teachers
 
 
 def check_engine(
@@ -289,37 +288,3 @@ def _settings(teacher: Teacher, spec: Spec) -> str:
 def _texts(params: Mapping[str, Any]) -> dict[str, str]:
     """Return the params as texts, without those that may name a privileged column."""
     return {name: str(value)[:_LONGEST] for name, value in sorted(params.items()) if name not in ABOUT_COLUMNS}
-
-
-def _record_privacy(
-    booster: xgboost.Booster,
-    teachers: Sequence[WeightedTeacher],
-    dtrain: xgboost.DMatrix,
-    boosting: Boosting,
-    obj: Any = None,
-) -> xgboost.Booster:
-    """Record the sum of the privacy budgets, or none, with a warning, where privileged values may have another path."""
-    given = [weighted.teacher for weighted in teachers]
-    earlier, is_continued = [booster.attr(name) for name in _PRIVACY[:3]], boosting.xgb_model is not None
-    spent = [(*one.spent, getattr(one, "epsilon_source", _STATED)) for one in given if one.spent is not None]
-    if not spent and None in earlier:
-        return booster
-    others = ", ".join(sorted({type(one).__name__ for one in given if one.spent is None}))
-    shared = any(one.has_any_column(dtrain.feature_names) for one in given if hasattr(one, "has_any_column"))
-    paths = {
-        f"{others} has no budget, and its information may come from privileged values": others,
-        "obj may read privileged values": obj is not None,
-        "dtrain has privileged columns: train without them": on_any_worker(shared),
-        "xgb_model records none, and may have used privileged values": is_continued and None in earlier,
-        "the base_margin of dtrain may come from privileged values": on_any_worker(dtrain.get_base_margin().size),
-    }
-    if opened := [path for path, is_open in paths.items() if is_open]:
-        warn_user(f"the model records no epsilon, since {opened[0]}")
-        booster.set_attr(**dict.fromkeys(_PRIVACY))
-    elif spent:
-        if None not in earlier:
-            spent.append((float(str(earlier[0])), float(str(earlier[1])), earlier[2]))
-        epsilons, deltas, sources = zip(*spent, strict=True)
-        source = _STATED if _STATED in sources else sources[0]
-        booster.set_attr(**dict(zip(_PRIVACY, (str(sum(epsilons)), str(sum(deltas)), source, _SCOPE), strict=True)))
-    return booster
