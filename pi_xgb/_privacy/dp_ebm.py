@@ -45,7 +45,7 @@ class DPEBM:
         """Train with the noise for ``budget``, which interpret draws."""
         if not SMALLEST_SHARE <= budget.epsilon <= LARGEST_SHARE or budget.delta < SMALLEST_DELTA:
             raise ValueError(
-                f"the model of teacher='dp-ebm' takes an epsilon from {SMALLEST_SHARE:g} to {LARGEST_SHARE} and a delta "
+                f"the model of 'dp-ebm' takes an epsilon from {SMALLEST_SHARE:g} to {LARGEST_SHARE} and a delta "
                 f"of at least {SMALLEST_DELTA:g}, got {budget.epsilon:g} and {budget.delta:g}: pass others"
             )
         n_columns = len(self._bounds)

@@ -247,7 +247,7 @@ class PrivateTeacher(FixedTeacher):
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
             "a PrivateTeacher cannot be cross-validated, since a new one per fold would spend its budget again: hold "
-            "rows out, fit it on the others, and compare kl_weight by evals on the rows held out, which costs no privacy"
+            "rows out, fit it on the others, and compare kl_weight by evals on those held out, which costs no privacy"
         )
 
     def shard(self, rows: Array) -> Teacher:
