@@ -1,4 +1,4 @@
-"""Constraints as teachers, against their definitions read slowly, and in trainings that can meet them."""
+"""Constraints as teachers, against their definitions by brute force, and in trainings that can satisfy them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,6 @@ from hypothesis import strategies as st
 
 import pi_xgb
 from pi_xgb import constraints
-from pi_xgb._constraints import neighbours
-from pi_xgb._constraints.constraint import _rescale_rows
-from pi_xgb._constraints.merit import _isotonic
-from pi_xgb._core.teachers import Teacher
 from pi_xgb.constraints import (
     DemographicParity,
     EqualizedOdds,
@@ -50,8 +46,7 @@ every_parity = pytest.mark.parametrize("match", ["distribution", "mean"])
 both_forms = pytest.mark.parametrize("soft", [True, False], ids=["soft", "counted"])
 
 
-def test_every_public_constraint_is_among_the_variants():
-    # A constraint that is added later cannot escape the tests over all variants.
+def test_variants_cover_every_public_constraint():
     made = {type(make([0, 0, 1, 1, 2, 2], True)).__name__ for make in VARIANTS.values()}
     assert made == set(constraints.__all__)
 
@@ -66,7 +61,6 @@ def rows(seed, n=60, levels=None, weighted=False):
 
 
 def examples(count):
-    # Timing is not what these tests are about, and a busy machine must not fail them.
     return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -74,7 +68,7 @@ seeds = st.integers(0, 2**31)
 level_counts = st.sampled_from([None, 1, 3, 10])
 
 
-# ---- against the definitions, read slowly ------------------------------------------------------------------
+# ---- q against brute force ----
 
 
 def parity_by_hand(p, group, weight):
@@ -99,13 +93,13 @@ def parity_by_hand(p, group, weight):
 
 @examples(40)
 @given(seed=seeds, levels=level_counts, weighted=st.booleans())
-def test_group_parity_reads_each_rank_off_the_pooled_distribution(seed, levels, weighted):
+def test_demographic_parity_is_the_pooled_quantile_at_the_rank_in_the_group(seed, levels, weighted):
     p, label, weight, column = rows(seed, 20, levels, weighted)
     by_hand = parity_by_hand(p, column, np.ones(20) if weight is None else weight)
     np.testing.assert_allclose(DemographicParity(column).q(p, label, weight), by_hand, atol=1e-6)
 
 
-def test_mean_parity_is_the_simple_formula_where_it_stays_within_0_and_1():
+def test_mean_parity_within_the_unit_interval_is_a_shift():
     p = np.array([0.2, 0.4, 0.5, 0.9], np.float32)
     q = DemographicParity(list("aabb"), match="mean").q(p, None, None)
     # q = p + mean(p) - mean of the group.
@@ -116,7 +110,7 @@ def test_mean_parity_is_the_simple_formula_where_it_stays_within_0_and_1():
 
 @examples(60)
 @given(seed=seeds, levels=level_counts, weighted=st.booleans(), power=st.sampled_from([0.1, 1, 8]))
-def test_mean_parity_is_the_closest_point_within_0_and_1(seed, levels, weighted, power):
+def test_mean_parity_at_the_edges_is_a_projection(seed, levels, weighted, power):
     p, label, weight, column = rows(seed, 40, levels, weighted)
     p[column == 0] **= power  # pushes groups against an edge
     q = DemographicParity(column, match="mean").q(p, label, weight).astype(float)
@@ -148,24 +142,13 @@ def test_equalized_odds_is_parity_within_each_label(match):
 
 @every_parity
 @pytest.mark.parametrize(("constraint", "value"), [(TruePositiveRateParity, 1), (FalsePositiveRateParity, 0)])
-@pytest.mark.parametrize("soft", [True, False])
+@both_forms
 def test_parity_of_one_rate_is_that_of_equalized_odds_for_one_label(match, constraint, value, soft):
     p, label, weight, column = rows(3, weighted=True)
     q = constraint(column, match=match, soft=soft).q(p, label, weight)
     both = EqualizedOdds(column, match=match, soft=soft).q(p, label, weight)
     np.testing.assert_array_equal(q, np.where(label == value, both, p))
     assert not np.array_equal(q, p)
-
-
-@pytest.mark.parametrize("constraint", [TruePositiveRateParity, FalsePositiveRateParity])
-def test_parity_of_one_rate_needs_two_classes(constraint):
-    p, label, _, column = rows(17)
-    unknown = np.where(np.arange(len(label)) % 5, label, np.nan).astype(np.float32)
-    assert np.isfinite(constraint(column).q(p, unknown, None)).all()
-    with pytest.raises(ValueError, match=rf"{constraint.__name__}.*labels 0 and 1, got 3.*EqualizedOdds"):
-        constraint(column).q(p, label + 2, None)
-    with pytest.raises(ValueError, match=rf"{constraint.__name__}.*labels 0 and 1"):
-        constraint(column).q(np.stack([p, 1 - p], axis=1), label, None)
 
 
 def mean_over(p, weight, similar):
@@ -178,7 +161,7 @@ def mean_over(p, weight, similar):
 
 @examples(20)
 @given(seed=seeds, weighted=st.booleans())
-def test_metric_fairness_is_the_mean_over_similar_rows(seed, weighted):
+def test_individual_fairness_is_the_mean_over_similar_rows(seed, weighted):
     p, label, weight, column = rows(seed, 30, weighted=weighted)
     rng = np.random.default_rng(seed)
     w = np.ones(30) if weight is None else weight
@@ -200,31 +183,7 @@ def test_metric_fairness_is_the_mean_over_similar_rows(seed, weighted):
     np.testing.assert_allclose(IndividualFairness(k=3, features=line).q(p, label, weight), expected, atol=1e-6)
 
 
-def test_similar_rows_written_out():
-    # Rows with the same features are one point, numbered by their features in order.
-    features = np.array([[0, 1], [1, 0], [0, 0], [0, 1], [1, 0], [9, 9]], float)
-    assert neighbours.within_radius(features, 1.0).point.tolist() == [1, 2, 0, 1, 2, 3]
-    near = neighbours.within_radius(np.array([[0.0], [1.0], [1.0], [2.0], [5.0]]), 1.0)
-    assert near.point.tolist() == [0, 1, 1, 2, 3]
-    assert near.start.tolist() == [0, 2, 5, 7, 8]
-    assert [sorted(part) for part in np.split(near.similar, near.start[1:-1])] == [[0, 1], [0, 1, 2], [1, 2], [3]]
-    # Of the points at 0, 2, 3 and 7 the second stands for two rows: enough for k = 2 beside any.
-    nearest = neighbours.k_nearest(np.array([[0.0], [2.0], [2.0], [3.0], [7.0]]), 2)
-    assert [part.tolist() for part in np.split(nearest.similar, nearest.start[1:-1])] == [
-        [0, 1],
-        [1, 2],
-        [2, 1],
-        [3, 2, 1],
-    ]
-    assert near.similar.dtype == nearest.similar.dtype == np.int32  # there may be 50 million of them
-
-
-def test_a_radius_of_0_is_the_same_features():
-    p, features = np.array([0.0, 0.5, 1.0, 0.25], np.float32), np.array([1.0, 2.0, 2.0, 3.0])
-    assert IndividualFairness(radius=0, features=features).q(p, None, None).tolist() == [0, 0.75, 0.75, 0.25]
-
-
-def test_nearest_rows_with_the_same_features_come_in_together():
+def test_k_nearest_with_equal_features_takes_all_of_them():
     p = np.array([0.0, 0.3, 0.6, 1.0, 0.1, 0.5], np.float32)
     q = IndividualFairness(k=1, features=[0, 0, 0, 1, 5, 5.5]).q(p, None, None)
     # The three rows at 0 have two others there: enough, although k is 1. The row at 1 has three at its nearest point.
@@ -248,7 +207,7 @@ def isotonic_by_hand(p, merit, weight):
 
 @examples(20)
 @given(seed=seeds, weighted=st.booleans(), levels=st.sampled_from([2, 4, 100]))
-def test_meritocracy_is_isotonic_regression_with_equal_merit_left_free(seed, weighted, levels):
+def test_meritocracy_is_isotonic_regression_over_merit_levels(seed, weighted, levels):
     p, label, weight, _ = rows(seed, 6, weighted=weighted)
     merit = np.concatenate([[0, 1], np.random.default_rng(seed).integers(0, levels, 4)])
     expected = isotonic_by_hand(p, merit, np.ones(6) if weight is None else weight)
@@ -256,20 +215,123 @@ def test_meritocracy_is_isotonic_regression_with_equal_merit_left_free(seed, wei
 
 
 @examples(60)
-@given(st.lists(st.tuples(st.floats(-1, 1, width=32), st.floats(0.125, 8, width=32)), min_size=1, max_size=60))
-def test_isotonic_regression_is_the_largest_of_the_smallest_means(lines):
-    value, weight = (np.array(part, float) for part in zip(*lines, strict=True))
-    before = [np.concatenate([[0.0], np.cumsum(column)]) for column in (value * weight, weight)]
+@given(st.lists(st.tuples(st.floats(-1, 1, width=32), st.floats(0.125, 8, width=32)), min_size=2, max_size=60))
+def test_meritocracy_with_distinct_merits_is_the_max_of_min_means(lines):
+    value, weight = (np.array(part, np.float32) for part in zip(*lines, strict=True))
+    before = [np.concatenate([[0.0], np.cumsum(column)]) for column in (value.astype(float) * weight, weight)]
     n = np.arange(len(value))
-    # mean[i, j] is that of lines i to j; the answer at k is the max over i <= k of the min over j >= k.
+    # mean[i, j] is that of rows i to j; q of row k is the max over i <= k of the min over j >= k.
     total, mass = (running[None, 1:] - running[:-1, None] for running in before)
     mean = np.where(n[:, None] <= n, total / np.where(n[:, None] <= n, mass, 1.0), np.inf)
     smallest = np.minimum.accumulate(mean[:, ::-1], axis=1)[:, ::-1]
     expected = np.where(n[:, None] <= n, smallest, -np.inf).max(axis=0)
-    np.testing.assert_allclose(_isotonic(value, weight), expected, atol=1e-9)
+    np.testing.assert_allclose(Meritocracy(n).q(value, n, weight), expected, atol=1e-6)
 
 
-# ---- the counted form ---------------------------------------------------------------------------------------
+# ---- precision against every cut ----
+
+
+def selected_rows(seed, n=80):
+    rng = np.random.default_rng(seed)
+    group = np.concatenate([np.arange(6) % 3, rng.integers(0, 3, n - 6)])
+    label = np.concatenate([np.arange(6) // 3, rng.random(n - 6) < 0.3 + 0.2 * group[6:]]).astype(np.float32)
+    p = np.clip(0.5 + 0.2 * (label - 0.5) + 0.1 * rng.normal(size=n), 0.2, 0.8).astype(np.float32)
+    return p, label, rng.uniform(0.5, 2, n).astype(np.float32), group
+
+
+def precision(decided, label, weight):
+    return (weight * decided * label).sum() / (weight * decided).sum()
+
+
+@examples(40)
+@given(seed=st.integers(0, 2**31))
+def test_predictive_parity_is_the_projection_on_the_precision_of_all(seed):
+    p, label, weight, group = selected_rows(seed)
+    q = PredictiveParity(group).q(p, label, weight).astype(float)
+    wanted = precision(p.astype(float), label, weight)
+    for code in range(3):
+        own = group == code
+        if q[own].min() > 0 and q[own].max() < 1:
+            assert precision(q[own], label[own], weight[own]) == pytest.approx(wanted, abs=1e-5)
+        # A projection onto one linear equation moves along its normal, y less the precision.
+        along = (label - wanted)[own]
+        step = (q - p)[own] / along
+        free = (q[own] > 0) & (q[own] < 1)
+        assert np.ptp(step[free]) < 1e-5
+    # Who has parity keeps it, but for rounding.
+    if q.min() > 0 and q.max() < 1:
+        again = PredictiveParity(group).q(q.astype(np.float32), label, weight)
+        np.testing.assert_allclose(again, q, atol=1e-5)
+
+
+@examples(40)
+@given(seed=st.integers(0, 2**31), some_without=st.booleans())
+def test_counted_predictive_parity_is_the_best_cut(seed, some_without):
+    p, label, weight, group = selected_rows(seed)
+    weight[:: 3 if some_without else 80] = 0
+    q = PredictiveParity(group, soft=False).q(p, label, weight)
+    wanted = precision(p > 0.5, label, weight)
+    for code in range(3):
+        mine, y, w = p[group == code], label[group == code], weight[group == code]
+        if not w[mine > 0.5].any() or len(set(y[w > 0])) < 2:
+            continue
+        now = precision(mine > 0.5, y, w)
+        # Every cut from 1/2 on, one distinct prediction at a time, in the direction that can help.
+        values = np.unique(mine)
+        cuts = [v for v in values if v > 0.5][:-1] if now < wanted else [*[v for v in values[::-1] if v <= 0.5][1:], -1]
+        best, nearest = 0.5, abs(now - wanted)
+        for cut in cuts:
+            if not w[mine > cut].any():
+                break
+            found = precision(mine > cut, y, w)
+            if abs(found - wanted) < nearest - 1e-12:
+                best, nearest = cut, abs(found - wanted)
+            if (found >= wanted) if now < wanted else (found <= wanted):
+                break
+        np.testing.assert_array_equal(q[group == code] > 0.5, mine > best)
+        changed = (mine > 0.5) != (mine > best)
+        np.testing.assert_allclose(q[group == code], np.where(changed, 1 - mine, mine), atol=1e-7)
+
+
+@both_forms
+def test_predictive_parity_without_both_classes_leaves_a_group_alone(soft):
+    p = np.array([0.9, 0.2, 0.8, 0.3, 0.7, 0.1], np.float32)
+    parity = PredictiveParity([0, 0, 1, 1, 2, 2], soft=soft)
+    label = np.array([1, 0, 0, 0, 1, 1], np.float32)  # a group without positives, and one without negatives
+    np.testing.assert_array_equal(parity.q(p, label, None)[2:], p[2:])
+    nobody = np.zeros(6, np.float32)
+    np.testing.assert_array_equal(parity.q(nobody, label, None), nobody)
+
+
+@pytest.mark.parametrize(
+    ("p", "label", "weight", "group"),
+    [
+        # A row at 1/2 is not selected: every other one above it is right, in both groups.
+        ([0.9, 0.6, 0.5, 0.5, 0.5, 0.5, 0.9, 0.6, 0.4], [1, 0, 0, 0, 0, 0, 1, 0, 0], [1] * 9, "aaaaaabbb"),
+        # 3/4 grows to 4/5 where all are selected; 1/3 falls to none where fewer are: no cut comes closer.
+        ([0.9, 0.9, 0.8, 0.7, 0.3, 0.9, 0.8, 0.7], [1, 0, 1, 1, 1, 0, 0, 1], [1] * 8, "aaaaabbb"),
+        # Only a row without weight is selected in the second group.
+        ([0.9, 0.2, 0.8, 0.3], [1, 0, 1, 0], [1, 1, 0, 1], "aabb"),
+    ],
+    ids=["one half", "no better cut", "no weight"],
+)
+def test_counted_predictive_parity_without_a_better_cut_changes_nothing(p, label, weight, group):
+    p, label, weight = (np.array(column, np.float32) for column in (p, label, weight))
+    np.testing.assert_array_equal(PredictiveParity(list(group), soft=False).q(p, label, weight), p)
+
+
+@both_forms
+def test_predictive_parity_with_unknown_labels_is_that_of_the_labelled_rows(soft):
+    p, label, weight, group = selected_rows(4)
+    label[::5] = np.nan
+    known = ~np.isnan(label)
+    q = PredictiveParity(group, soft=soft).q(p, label, weight)
+    expected = PredictiveParity(group[known], soft=soft).q(p[known], label[known], weight[known])
+    np.testing.assert_array_equal(q[known], expected)
+    np.testing.assert_array_equal(q[~known], p[~known])
+
+
+# ---- the counted form ----
 
 
 def test_counted_parity_pulls_the_rows_nearest_to_one_half():
@@ -281,49 +343,40 @@ def test_counted_parity_pulls_the_rows_nearest_to_one_half():
         np.testing.assert_allclose(q, [0.1, 0.2, 0.625, 0.9, 0.15, 0.25, 0.7, 0.8], atol=1e-7)
 
 
-def test_counted_metric_fairness_follows_the_majority_of_similar_rows():
-    p = np.array([0.1, 0.3, 0.8, 0.9, 0.2, 0.7, 0.4], np.float32)
-    q = IndividualFairness(key=list("aaabbcc"), soft=False).q(p, None, None)
-    # In a one of three is decided 1: that row gets the share. In b and c it is one of two, and the means .55 decide.
-    np.testing.assert_allclose(q, [0.1, 0.3, 1 / 3, 0.9, 0.55, 0.7, 0.55], atol=1e-7)
-
-
-def test_one_half_is_decided_0():
-    q = IndividualFairness(key=["a", "a", "a"], soft=False).q(np.array([0.5, 0.5, 0.9], np.float32), None, None)
-    np.testing.assert_allclose(q, [0.5, 0.5, 1 / 3])
-
-
-def test_counted_meritocracy_pools_decisions():
-    p = np.array([0.1, 0.8, 0.3, 0.4, 0.9], np.float32)
-    q = Meritocracy([1, 2, 3, 4, 5], soft=False).q(p, None, None)
-    # Decisions 0 1 0 0 1 pool to 0 1/3 1/3 1/3 1: only the second is on the wrong side.
-    np.testing.assert_allclose(q, [0.1, 1 / 3, 0.3, 0.4, 0.9], atol=1e-7)
+@pytest.mark.parametrize(
+    ("make", "p", "q"),
+    [
+        # In a one of three is decided 1: that row gets the share. In b and c one of two, and the means .55 decide.
+        (
+            lambda: IndividualFairness(key=list("aaabbcc"), soft=False),
+            [0.1, 0.3, 0.8, 0.9, 0.2, 0.7, 0.4],
+            [0.1, 0.3, 1 / 3, 0.9, 0.55, 0.7, 0.55],
+        ),
+        (lambda: IndividualFairness(key=list("aaa"), soft=False), [0.5, 0.5, 0.9], [0.5, 0.5, 1 / 3]),
+        # Decisions 0 1 0 0 1 pool to 0 1/3 1/3 1/3 1: only the second is on the wrong side.
+        (lambda: Meritocracy([1, 2, 3, 4, 5], soft=False), [0.1, 0.8, 0.3, 0.4, 0.9], [0.1, 1 / 3, 0.3, 0.4, 0.9]),
+    ],
+    ids=["majority", "one half is 0", "pooled"],
+)
+def test_counted_form_gives_the_share_to_rows_decided_otherwise(make, p, q):
+    np.testing.assert_allclose(make().q(np.array(p, np.float32), None, None), q, atol=1e-7)
 
 
 @every_variant
 @examples(25)
 @given(seed=seeds, weighted=st.booleans())
-def test_counted_form_pulls_only_across_one_half_and_no_more_rows_than_it_must(make, seed, weighted):
+def test_counted_form_changes_only_sides_and_one_way_in_each_group(make, seed, weighted):
     p, label, weight, column = rows(seed, 60, weighted=weighted)
-    q = make(column, False).q(p, label, weight)
-    changed = q != p
-    # Whatever is pulled is pulled to the other side.
-    assert ((q > 0.5) != (p > 0.5))[changed].all()
-    # One side to be pulled to, in each group of rows that are compared with each other by count.
     teacher = make(column, False)
+    q = teacher.q(p, label, weight)
+    changed = q != p
+    assert ((q > 0.5) != (p > 0.5))[changed].all()
     if isinstance(teacher, DemographicParity):
         compared = column + 3 * label if isinstance(teacher, EqualizedOdds) else column
-    elif teacher_is_key(teacher):
-        compared = column
-    else:
-        return
-    for cell in np.unique(compared):
-        sides = (q > 0.5)[changed & (compared == cell)]
-        assert len(set(sides.tolist())) <= 1
-
-
-def teacher_is_key(teacher):
-    return isinstance(teacher, IndividualFairness) and teacher.k is None and teacher.radius is None
+        for cell in np.unique(compared):
+            assert len(set((q > 0.5)[changed & (compared == cell)].tolist())) <= 1
+    # Where training starts, with every row decided 0, there is nothing to count.
+    np.testing.assert_array_equal(teacher.q(p / 2, label, weight), p / 2)
 
 
 @examples(40)
@@ -344,14 +397,7 @@ def test_counted_parity_equalises_shares_up_to_one_row(seed, weighted):
             assert moved.max(initial=0) <= kept.min(initial=1)
 
 
-@every_variant
-def test_counted_form_leaves_alone_decisions_that_are_all_the_same(make):
-    # Where training starts, with every row decided 0, there is nothing to count and nothing to freeze.
-    p, label, _, column = rows(2)
-    np.testing.assert_array_equal(make(column, False).q(p / 2, label, None), p / 2)
-
-
-# ---- fixed points ---------------------------------------------------------------------------------------------
+# ---- fixed points and invariances ----
 
 
 @both_forms
@@ -385,15 +431,7 @@ def test_rounding_in_sums_of_weights_makes_no_difference(seed):
     np.testing.assert_array_equal(DemographicParity(np.repeat([0, 1], [23, 69])).q(both, None, weights), both)
 
 
-@every_parity
-def test_a_label_that_a_group_lacks_is_compared_among_the_others(match):
-    p, label = np.array([0.2, 0.4, 0.6, 0.9], np.float32), np.array([0, 1, 0, 0])
-    q = EqualizedOdds(list("aabb"), match=match).q(p, label, None)
-    assert q[1] == p[1]  # nobody else has label 1
-    np.testing.assert_allclose([q[0], q[2:].mean()], [1.7 / 3] * 2, atol=1e-7)
-
-
-def test_a_row_without_weight_goes_where_its_rank_is():
+def test_demographic_parity_of_a_weightless_row_is_the_nearest_value_at_its_rank():
     # Between the halves of the pooled .1 .2 .8 .9 lies every value from .2 to .8, and that is as near as it may come.
     weight = np.array([1, 1, 0, 1, 1, 0], np.float32)
     for own, expected in ((0.5, 0.5), (0.15, 0.2), (0.85, 0.8)):
@@ -402,66 +440,23 @@ def test_a_row_without_weight_goes_where_its_rank_is():
         np.testing.assert_allclose(q, [0.15, 0.85, expected, 0.15, 0.85, 0.5], atol=1e-7)
 
 
-@every_parity
-def test_a_group_without_weight_is_left_alone(match):
-    p, label, _, column = rows(20)
-    p = np.float32(0.1) + p / 10  # so far from 0 and 1 that no shift stops there
-    weight = (column != 1).astype(np.float32)
-    q = DemographicParity(column, match=match).q(p, label, weight)
-    # Nothing is asked of it, and the others do as if it were not there.
-    np.testing.assert_array_equal(q[column == 1], p[column == 1])
-    rest = column != 1
-    np.testing.assert_allclose(
-        q[rest], DemographicParity(column[rest], match=match).q(p[rest], label[rest], None), atol=1e-6
-    )
-
-
-def test_zero_has_no_sign():
-    # -0 and 0 are the same prediction, also in the order of float bits.
-    q = DemographicParity(list("aaabbb")).q(np.array([-0.0, 0.0, 1.0, 5.0, 6.0, 7.0], np.float32), None, None)
-    assert q[0] == q[1] == pytest.approx(1.5)
-
-
 @both_forms
 @examples(30)
-@given(seed=seeds, weighted=st.booleans())
-def test_predictions_that_agree_among_similar_rows_are_a_fixed_point(soft, seed, weighted):
-    p, label, weight, column = rows(seed, 50, weighted=weighted)
-    agreed = p[:3][column]
-    points = column * 10.0
+@given(seed=seeds, levels=level_counts, weighted=st.booleans())
+def test_similar_and_rising_predictions_are_fixed_points(soft, seed, levels, weighted):
+    p, label, weight, column = rows(seed, 50, levels, weighted)
+    agreed, points = p[:3][column], column * 10.0
     for similar in (
         IndividualFairness(key=column, soft=soft),
         IndividualFairness(radius=2, features=points, soft=soft),
         IndividualFairness(k=1, features=points, soft=soft),
     ):
         np.testing.assert_array_equal(similar.q(agreed, label, weight), agreed)
-
-
-@both_forms
-@examples(30)
-@given(seed=seeds, levels=level_counts, weighted=st.booleans())
-def test_predictions_that_rise_with_merit_are_a_fixed_point(soft, seed, levels, weighted):
-    p, label, weight, column = rows(seed, 50, levels, weighted)
-    merit = np.sort(column)
     # Only the order between different merits binds: within one merit any order will do.
-    p = np.sort(p)
+    merit, p = np.sort(column), np.sort(p)
     for value in range(3):
         np.random.default_rng(seed).shuffle(p[merit == value])
     np.testing.assert_array_equal(Meritocracy(merit, soft=soft).q(p, label, weight), p)
-
-
-@every_variant
-@both_forms
-def test_equal_predictions_are_a_fixed_point(make, soft):
-    if make is VARIANTS["precision"]:
-        pytest.skip("equal predictions have the precision of the base rates, which differ")
-    _, label, weight, column = rows(1, weighted=True)
-    for value in (0.0, 1e-30, 0.3, 0.75, 1.0):
-        p = np.full(60, value, np.float32)
-        np.testing.assert_array_equal(make(column, soft).q(p, label, weight), p)
-
-
-# ---- properties --------------------------------------------------------------------------------------------
 
 
 @every_variant
@@ -490,39 +485,20 @@ def test_q_is_a_fresh_probability_that_follows_the_rows(make, soft, seed, levels
 
 @every_variant
 @both_forms
-def test_a_weight_is_a_number_of_rows(make, soft):
+def test_weights_are_counts_without_a_unit(make, soft):
     p, label, _, column = rows(5, levels=10)
     weight = np.random.default_rng(5).integers(1, 4, 60)
-    # k counts rows, so only the other variants can be repeated row by row.
-    if getattr(make(column, soft), "k", None) is not None:
-        make = VARIANTS["key"]
-    many = make(np.repeat(column, weight), soft).q(np.repeat(p, weight), np.repeat(label, weight), None)
-    q = make(column, soft).q(p, label, weight.astype(np.float32))
-    np.testing.assert_allclose(np.repeat(q, weight), many, atol=1e-6)
-
-
-@every_variant
-@both_forms
-def test_the_unit_of_weights_makes_no_difference(make, soft):
-    p, label, weight, column = rows(8, levels=10, weighted=True)
-    weight[::7] = 0
-    expected = make(column, soft).q(p, label, weight)
-    for unit in (2.0**-40, 2.0**40):
-        np.testing.assert_array_equal(make(column, soft).q(p, label, weight * np.float32(unit)), expected)
-
-
-@every_variant
-@both_forms
-def test_rows_of_weight_0_do_not_count(make, soft):
-    p, label, _, column = rows(6)
-    weight = np.ones(60, np.float32)
     weight[40:] = 0
-    q = make(column, soft).q(p, label, weight)
-    # They get a usable q, and the others' q is what it is without them.
+    counted = np.arange(60) < 40
+    q = make(column, soft).q(p, label, weight.astype(np.float32))
     assert np.isfinite(q).all()
-    if getattr(make(column, soft), "k", None) is None:
-        np.testing.assert_allclose(q[:40], make(column[:40], soft).q(p[:40], label[:40], None), atol=1e-6)
-    # With no weight at all nothing is asked of any row but the order by merit.
+    if getattr(make(column, soft), "k", None) is None:  # k counts rows, also those of weight 0
+        many = make(np.repeat(column, weight), soft).q(np.repeat(p, weight), np.repeat(label, weight), None)
+        np.testing.assert_allclose(np.repeat(q, weight), many, atol=1e-6)
+        alone = make(column[counted], soft).q(p[counted], label[counted], weight[counted].astype(np.float32))
+        np.testing.assert_allclose(q[counted], alone, atol=1e-6)
+    for unit in (2.0**-40, 2.0**40):
+        np.testing.assert_array_equal(make(column, soft).q(p, label, weight * np.float32(unit)), q)
     if not isinstance(make(column, soft), Meritocracy):
         np.testing.assert_array_equal(make(column, soft).q(p, label, np.zeros(60, np.float32)), p)
 
@@ -550,43 +526,7 @@ def test_parity_keeps_the_order_within_groups_and_equals_their_means(match, seed
             )
 
 
-@examples(30)
-@given(seed=seeds, n_groups=st.integers(2, 4))
-def test_groups_of_equal_size_get_equal_distributions(seed, n_groups):
-    rng = np.random.default_rng(seed)
-    p = rng.random(20 * n_groups).astype(np.float32)
-    group = np.repeat(np.arange(n_groups), 20)
-    q = DemographicParity(group).q(p, None, None)
-    first = np.sort(q[group == 0])
-    for code in range(1, n_groups):
-        np.testing.assert_allclose(np.sort(q[group == code]), first, atol=1e-6)
-
-
-@examples(30)
-@given(seed=seeds)
-def test_groups_of_unequal_size_get_the_pooled_distribution_up_to_one_row(seed):
-    p, _, _, column = rows(seed, 60)
-    q = DemographicParity(column).q(p, None, None)
-    for code in range(3):
-        inside = column == code
-        ranks = (np.arange(5000) + 0.5) / 5000
-        distance = np.abs(
-            np.quantile(q[inside], ranks, method="inverted_cdf") - np.quantile(p, ranks, method="inverted_cdf")
-        ).mean()
-        # Averaging over one row's ranks moves values by no more than the range of p, a row's share at a time.
-        assert distance <= np.ptp(p) / inside.sum() + 1e-3
-
-
-@examples(40)
-@given(seed=seeds, levels=level_counts, weighted=st.booleans())
-def test_meritocracy_never_falls_as_merit_rises(seed, levels, weighted):
-    p, label, weight, column = rows(seed, 40, levels, weighted)
-    q = Meritocracy(column).q(p, label, weight)
-    for low, high in ((0, 1), (1, 2)):
-        assert q[column == low].max() <= q[column == high].min()
-
-
-def test_regression_predictions_may_be_any_numbers():
+def test_soft_form_commutes_with_a_change_of_units():
     p, label, weight, column = rows(4, weighted=True)
     for make in (item for name, item in VARIANTS.items() if name != "precision"):
         # Each soft form commutes with a change of units.
@@ -598,7 +538,26 @@ def test_regression_predictions_may_be_any_numbers():
         )
 
 
-# ---- classes --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("soft", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize(
+    "make", [DemographicParity, EqualizedOdds, TruePositiveRateParity, FalsePositiveRateParity, PredictiveParity]
+)
+def test_rows_of_an_unknown_group_are_as_if_they_were_absent(make, weighted, soft):
+    rng = np.random.default_rng(0)
+    p, label = rng.random(300).astype(np.float32), rng.integers(0, 2, 300).astype(np.float32)
+    group = rng.choice(np.array(["a", "b", "c", None], dtype=object), 300)
+    other = np.where(rng.random(300) < 0.5, "x", "y")
+    weight = rng.random(300).astype(np.float32) if weighted else None
+    known = pd.notna(group)
+    for columns in ({"group": group}, {"group": group, "other": other}):
+        constraint = make(pd.DataFrame(columns), soft=soft)
+        alone = make(pd.DataFrame(columns)[known], soft=soft)
+        q = constraint.q(p, label, weight)
+        np.testing.assert_array_equal(q[~known], p[~known])
+        expected = alone.q(p[known], label[known], None if weight is None else weight[known])
+        np.testing.assert_allclose(q[known], expected, atol=1e-6)
+        assert (q[known] != p[known]).any()
 
 
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name not in ("merit", "precision", "tpr", "fpr")])
@@ -620,7 +579,7 @@ def test_classes_stay_probabilities(name):
     np.testing.assert_array_equal(teacher.q(same, label, weight), same)
 
 
-def test_parity_holds_in_each_class_before_rows_are_rescaled():
+def test_parity_of_classes_shrinks_with_every_application():
     rng = np.random.default_rng(9)
     group = np.repeat([0, 1], 500)
     p = np.where(group[:, None] == 0, rng.dirichlet([4, 2, 1], 1000), rng.dirichlet([1, 2, 4], 1000)).astype(np.float32)
@@ -638,99 +597,27 @@ def test_parity_holds_in_each_class_before_rows_are_rescaled():
     assert gaps[-1] < 0.01 * gaps[0]
 
 
-def test_one_column_is_not_a_class():
-    p, label, _, column = rows(7)
-    for make, soft in itertools.product(VARIANTS.values(), (True, False)):
-        np.testing.assert_array_equal(
-            make(column, soft).q(p[:, None], label, None)[:, 0], make(column, soft).q(p, label, None)
-        )
-
-
-def test_a_row_of_classes_keeps_its_sum():
-    wanted, p = np.array([[0.0, 0.0], [0.1, 0.3], [0.5, 0.5]]), np.array([[0.6, 0.4]] * 3, np.float32)
-    p[1:] *= np.float32(1.0005)  # as single precision may add up
-    total = p.sum(axis=1, dtype=float)
-    # Of nothing wanted there is nothing to scale: it stays.
-    expected = [p[0], [total[1] / 4, total[1] * 3 / 4], [total[2] / 2] * 2]
-    np.testing.assert_allclose(_rescale_rows(wanted, p), expected, rtol=1e-12)
-    assert DemographicParity(["a", "b", "b"]).q(p, None, None).shape == (3, 2)
-
-
-# ---- life in a training ----------------------------------------------------------------------------------------
+# ---- as a teacher ----
 
 
 @every_variant
 @both_forms
-def test_a_teacher_of_some_rows_is_the_teacher_made_from_them(make, soft):
+def test_teacher_can_be_cut_copied_and_pickled(make, soft):
     p, label, weight, column = rows(10, weighted=True)
-    teacher = make(column, soft)
-    before = teacher.q(p, label, weight)
+    given_column = column.astype(float)
+    teacher = make(given_column, soft)
+    expected = make(column, soft).q(p, label, weight)
+    given_column[:] = given_column[::-1].copy()  # what the user passed was copied
     for chosen in (np.arange(0, 60, 2), np.random.default_rng(0).permutation(60)[:30], np.arange(60) < 30):
         part = teacher.subset(chosen)
         part.check(30)
-        expected = make(column[chosen], soft).q(p[chosen], label[chosen], weight[chosen])
-        np.testing.assert_array_equal(part.q(p[chosen], label[chosen], weight[chosen]), expected)
-    # Cutting leaves the teacher as it was.
-    np.testing.assert_array_equal(teacher.q(p, label, weight), before)
-
-
-@every_variant
-def test_it_is_a_picklable_teacher_that_follows_the_student(make):
-    p, label, weight, column = rows(11, weighted=True)
-    teacher = make(column, True)
-    assert isinstance(teacher, Teacher)
-    assert teacher.is_adaptive
-    assert type(teacher).__name__ in repr(teacher)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(teacher)).q(p, label, weight), teacher.q(p, label, weight))
-
-
-@every_variant
-def test_what_the_user_gave_is_copied(make):
-    p, label, weight, column = rows(12, weighted=True)
-    given_column = column.astype(float)
-    teacher = make(given_column, True)
-    expected = make(column, True).q(p, label, weight)
-    given_column[:] = given_column[::-1].copy()
-    np.testing.assert_array_equal(teacher.q(p, label, weight), expected)
-
-
-def test_groups_come_in_any_container():
-    p, label, weight, column = rows(13)
-    names = np.array(["x", "y", "z"])[column]
-    expected = DemographicParity(column).q(p, label, weight)
-    for container in (
-        names,
-        list(names),
-        tuple(names),
-        names.astype(object),
-        pd.Series(names, index=np.arange(60)[::-1]),
-        pd.Series(names, dtype="string"),
-        pd.Series(names, dtype="category"),
-        pd.Categorical(names),
-        pd.Index(names),
-        pd.DataFrame({"group": names}),
-        {"group": names},
-        names[:, None],
-    ):
-        np.testing.assert_array_equal(DemographicParity(container).q(p, label, weight), expected)
-
-
-def test_other_libraries_columns_are_read_as_arrays():
-    class Column:
-        def __array__(self, dtype=None, copy=None):
-            return np.array(["x", "y", "x", "y"])
-
-    assert DemographicParity(Column()).groups == ["x", "y"]
-
-
-def test_several_columns_are_their_intersections():
-    p, label, weight, column = rows(14)
-    other = np.arange(60) % 2
-    teacher = DemographicParity(pd.DataFrame({"one": column, "two": other}))
-    np.testing.assert_array_equal(
-        teacher.q(p, label, weight), DemographicParity(column * 2 + other).q(p, label, weight)
-    )
-    assert sorted(teacher.groups) == [(i, j) for i in range(3) for j in range(2)]
+        alone = make(column[chosen], soft).q(p[chosen], label[chosen], weight[chosen])
+        np.testing.assert_array_equal(part.q(p[chosen], label[chosen], weight[chosen]), alone)
+    for same in (teacher, pickle.loads(pickle.dumps(teacher))):
+        np.testing.assert_array_equal(same.q(p, label, weight), expected)
+        np.testing.assert_array_equal(same.q(p[:, None], label, weight)[:, 0], expected)
+    assert isinstance(teacher, pi_xgb.Teacher)
+    assert teacher.kind in repr(teacher)
 
 
 def test_gpu_arrays_are_answered_with_gpu_arrays(monkeypatch):
@@ -755,26 +642,6 @@ def test_gpu_arrays_are_answered_with_gpu_arrays(monkeypatch):
         np.testing.assert_array_equal(q.array, make(column, True).q(p, label, weight))
 
 
-class Blended:
-    """The blended gradient of logistic loss, written out for these tests."""
-
-    def __init__(self, teacher, kl_weight):
-        self.teacher, self.kl_weight = teacher, np.float32(kl_weight)
-
-    def __call__(self, margin, dtrain):
-        p = np.float32(1) / (np.float32(1) + np.exp(-margin))
-        label = dtrain.get_label()
-        q = self.teacher.q(p, label, None)
-        gradient = (p - label) + self.kl_weight * (p - q)
-        hessian = np.maximum((1 + self.kl_weight) * p * (1 - p), np.float32(1e-16))
-        return gradient, hessian
-
-
-class Indifferent(Teacher):
-    def q(self, mean, label, weight):
-        return np.zeros_like(mean)
-
-
 def training_data(n=900):
     """x[0] tells y for every group, x[1] stands in for the group, and y depends on the group as well."""
     rng = np.random.default_rng(0)
@@ -786,8 +653,8 @@ def training_data(n=900):
 
 def fit(x, y, teacher, kl_weight, rounds):
     params = {"objective": "binary:logistic", "base_score": 0.5, "max_depth": 3, "eta": 0.5, "nthread": 1}
-    objective = Blended(teacher, kl_weight) if teacher is not None else None
-    return xgb.train(params, xgb.DMatrix(x, y), rounds, obj=objective)
+    teacher.hessian = "full"  # the paper's gradient
+    return pi_xgb.train(params, xgb.DMatrix(x, y), rounds, teacher=teacher, kl_weight=kl_weight)
 
 
 def quantile_gap(p, y, group):
@@ -864,27 +731,6 @@ def test_raising_kl_weight_brings_the_violation_by_decisions_to_near_0(name):
     assert found[-1] < 0.35 * found[0], found
 
 
-@every_variant
-@both_forms
-def test_kl_weight_0_changes_nothing(make, soft):
-    x, y, group = training_data(300)
-    dtest = xgb.DMatrix(x)
-    plain = fit(x, y, Indifferent(), 0, 10).predict(dtest)
-    # To the bit: the q of a constraint is finite, whatever the predictions.
-    np.testing.assert_array_equal(fit(x, y, make(group, soft), 0, 10).predict(dtest), plain)
-
-
-def test_parity_costs_less_than_it_brings():
-    x, y, group = training_data()
-    dtest = xgb.DMatrix(x)
-    plain = fit(x, y, None, 0, 40).predict(dtest)
-    fair = fit(x, y, DemographicParity(group), 16.0, 200).predict(dtest)
-    # The feature that tells y in both groups is still used: parity was not met by saying nothing.
-    assert quantile_gap(fair, y, group) < 0.2 * quantile_gap(plain, y, group)
-    assert ((fair > 0.5) == y).mean() > 0.7
-    assert fair.std() > 0.15
-
-
 def test_constraints_combine_with_each_other_and_with_a_privileged_teacher():
     x, y, group = training_data()
     dtrain = xgb.DMatrix(x, y)
@@ -902,6 +748,24 @@ def test_constraints_combine_with_each_other_and_with_a_privileged_teacher():
     assert quantile_gap(guided, y, group) < 0.3 * quantile_gap(alone, y, group)
     assert quantile_gap(both, y, group) < 0.3 * quantile_gap(alone, y, group)
     assert falls_with_merit(both, y, -np.round(x[:, 0])) < 0.3 * falls_with_merit(guided, y, -np.round(x[:, 0]))
+
+
+@both_forms
+def test_predictive_parity_in_training_closes_the_gap(soft):
+    rng = np.random.default_rng(0)
+    n = 3000
+    group = rng.integers(0, 2, n)
+    x = np.column_stack([rng.normal(size=n), rng.normal(size=n), group + rng.normal(0, 0.5, n)])
+    # The same score means less in group 1, and the model knows the group only roughly.
+    y = (rng.random(n) < 1 / (1 + np.exp(-(2 * x[:, 0] - 1.2 * group + 0.5)))).astype(np.float32)
+    dtrain, params = xgb.DMatrix(x, y), {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1, "nthread": 1}
+    gaps = []
+    for kl_weight in (0.0, 30.0):
+        teacher = PredictiveParity(group, soft=soft)
+        p = pi_xgb.train(params, dtrain, 60, teacher=teacher, kl_weight=kl_weight).predict(dtrain)
+        decided = p if soft else p > 0.5
+        gaps.append(abs(np.subtract(*(precision(decided[group == k], y[group == k], 1.0) for k in (0, 1)))))
+    assert gaps[1] < 0.6 * gaps[0]
 
 
 def test_cross_validation_cuts_a_constraint_into_folds():
@@ -930,7 +794,22 @@ def test_regression_and_classes_train_towards_parity():
         assert gaps[1] < 0.2 * gaps[0]
 
 
-def test_as_many_groups_as_pairs_of_rows():
+@pytest.mark.parametrize("objective", ["reg:gamma", "reg:tweedie", "count:poisson"])
+def test_mean_parity_of_amounts_stays_in_their_range(objective):
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 500)
+    x = np.column_stack([rng.normal(size=500), group + rng.normal(scale=0.3, size=500)])
+    y = np.round(np.exp(1.5 * x[:, 0] + 1.5 * group)) + (objective != "count:poisson")
+    dtrain, params = xgb.DMatrix(x, y), {"objective": objective, "max_depth": 3, "eta": 0.3, "nthread": 1}
+    parity = DemographicParity(group, match="mean")
+    fair = pi_xgb.train(params, dtrain, 20, teacher=parity, kl_weight=3.0).predict(dtrain)
+    plain = xgb.train(params, dtrain, 20).predict(dtrain)
+    assert mean_gap(fair, y, group) < mean_gap(plain, y, group) / 2
+    # The shift alone would leave the range of these predictions.
+    assert DemographicParity(group, match="mean").q(fair, y, None).min() < 0 <= parity.q(fair, y, None).min()
+
+
+def test_many_groups_of_two_rows_are_accepted():
     n = 100_000
     rng = np.random.default_rng(0)
     p = rng.random(n).astype(np.float32)
@@ -951,29 +830,7 @@ def test_as_many_groups_as_pairs_of_rows():
         assert ((q >= 0) & (q <= 1)).all()
 
 
-@pytest.mark.parametrize("soft", [True, False])
-@pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize(
-    "make", [DemographicParity, EqualizedOdds, TruePositiveRateParity, FalsePositiveRateParity, PredictiveParity]
-)
-def test_rows_of_an_unknown_group_are_as_if_they_were_absent(make, weighted, soft):
-    rng = np.random.default_rng(0)
-    p, label = rng.random(300).astype(np.float32), rng.integers(0, 2, 300).astype(np.float32)
-    group = rng.choice(np.array(["a", "b", "c", None], dtype=object), 300)
-    other = np.where(rng.random(300) < 0.5, "x", "y")
-    weight = rng.random(300).astype(np.float32) if weighted else None
-    known = pd.notna(group)
-    for columns in ({"group": group}, {"group": group, "other": other}):
-        constraint = make(pd.DataFrame(columns), soft=soft)
-        alone = make(pd.DataFrame(columns)[known], soft=soft)
-        q = constraint.q(p, label, weight)
-        np.testing.assert_array_equal(q[~known], p[~known])
-        expected = alone.q(p[known], label[known], None if weight is None else weight[known])
-        np.testing.assert_allclose(q[known], expected, atol=1e-6)
-        assert (q[known] != p[known]).any()
-
-
-# ---- bad input ----------------------------------------------------------------------------------------------
+# ---- bad input ----
 
 
 @pytest.mark.parametrize(
@@ -986,19 +843,16 @@ def test_rows_of_an_unknown_group_are_as_if_they_were_absent(make, weighted, sof
         (
             lambda: EqualizedOdds(["a", "b"], [0, 1]),
             TypeError,
-            r"EqualizedOdds.*sensitive_features.*2",
+            r"EqualizedOdds: too many positional.*sensitive_features",
         ),
-        (lambda: EqualizedOdds("sex", "y"), TypeError, r"position.*2 values"),
-        (lambda: IndividualFairness([1, 1]), TypeError, r"IndividualFairness.*1"),
+        (lambda: EqualizedOdds("sex", "y"), TypeError, "EqualizedOdds: too many positional"),
+        (lambda: IndividualFairness([1, 1]), TypeError, "IndividualFairness: too many positional.*key, radius, k"),
         (lambda: DemographicParity(np.arange(10)), ValueError, r"10 groups.*10 rows.*pandas.cut"),
         (lambda: DemographicParity([]), ValueError, "is empty"),
         (lambda: DemographicParity(None), TypeError, "one value per row"),
         (lambda: DemographicParity(np.zeros((2, 2, 2))), ValueError, "one or two dimensions"),
-        (
-            lambda: DemographicParity(["a", "b"], match="median"),
-            ValueError,
-            r"match.*.median.",
-        ),
+        (lambda: DemographicParity(["a", "b"], match="median"), ValueError, "match.*'median'"),
+        (lambda: DemographicParity(["a", "b"], hessian="newton"), ValueError, "hessian.*'newton'"),
         (lambda: DemographicParity(["a", "b"], soft="yes"), TypeError, r"soft.*True.*False"),
         (lambda: IndividualFairness(), ValueError, "exactly one of .* got none"),
         (lambda: IndividualFairness(key=[1, 1], k=1), ValueError, r"one of key=.*got key and k\b"),
@@ -1006,13 +860,13 @@ def test_rows_of_an_unknown_group_are_as_if_they_were_absent(make, weighted, sof
         (lambda: IndividualFairness(key=[1, 1], features=[1, 2]), ValueError, r"features=.*key="),
         (lambda: IndividualFairness(key=[1, 2, 3]), ValueError, "no two of the 3 rows are similar by key"),
         (lambda: IndividualFairness(key=[1, None, 1]), ValueError, "key must .* 1 missing .* first in row 1.*unknown"),
-        (lambda: IndividualFairness(k=4, features=[1, 2, 3, 4]), ValueError, "at most 3.*k=4"),
         (lambda: IndividualFairness(k=0, features=[1, 2]), ValueError, "k must be at least 1"),
         (lambda: IndividualFairness(k=1.5, features=[1, 2]), TypeError, "k must be a whole number"),
         (lambda: IndividualFairness(k=True, features=[1, 2]), TypeError, "k must be a whole number"),
         (lambda: IndividualFairness(radius=-1, features=[1, 2]), ValueError, "radius must be a finite distance"),
         (lambda: IndividualFairness(radius=np.inf, features=[1, 2]), ValueError, "radius must be a finite distance"),
-        (lambda: IndividualFairness(radius="1", features=[1, 2]), TypeError, "radius must be a number"),
+        (lambda: IndividualFairness(radius="1", features=[1, 2]), ValueError, "radius must be a finite distance"),
+        (lambda: IndividualFairness(radius=True, features=[1, 2]), ValueError, "radius must be a finite distance"),
         (lambda: IndividualFairness(k=1, features=[1, 2, np.nan]), ValueError, "features must .* 1 missing .* row 2"),
         (lambda: IndividualFairness(k=1, features=[1, 2, np.inf]), ValueError, "features must be .* got inf in row 2"),
         (lambda: IndividualFairness(k=1, features=["a", "b"]), TypeError, "features must be .*numbers"),
@@ -1022,24 +876,29 @@ def test_rows_of_an_unknown_group_are_as_if_they_were_absent(make, weighted, sof
         (lambda: Meritocracy(np.zeros((3, 2))), ValueError, "merit must be one column, got 2"),
     ],
 )
-def test_bad_input_is_refused_when_it_is_given(make, error, message):
+def test_bad_arguments_raise(make, error, message):
     with pytest.raises(error, match=message):
         make()
 
 
-@every_variant
-def test_other_numbers_of_rows_are_refused(make):
-    p, label, _, column = rows(16)
-    teacher = make(column, True)
-    with pytest.raises(ValueError, match="got 60 for 59 rows"):
-        teacher.check(59)
-    with pytest.raises(ValueError, match="got 60 for 59 rows"):
-        teacher.q(p[1:], label[1:], None)
-    # The right number is accepted.
-    assert teacher.check(60) is None
+@pytest.mark.parametrize(
+    ("make", "n_rows", "message"),
+    [
+        *((lambda make=make: make(rows(16)[3], True), 59, "got 60 for 59 rows") for make in VARIANTS.values()),
+        (lambda: IndividualFairness(k=4, features=[1, 2, 3, 4]), 4, "at most 3.*k=4"),
+        (lambda: IndividualFairness(k=3, features=[1, 2, 3, 4, 5]).subset([0, 1, 2]), 3, "at most 2.*k=3"),
+        (lambda: IndividualFairness(radius=0.5, features=[1, 2, 3]), 3, r"3 rows.*radius=0\.5"),
+        (lambda: IndividualFairness(radius=1e6, features=np.arange(8000)), 8000, "makes 64000000 pairs"),
+    ],
+)
+def test_rows_that_do_not_fit_raise_before_training(make, n_rows, message):
+    with pytest.raises(ValueError, match=message):
+        make().check(n_rows)
 
 
-def test_a_fold_may_lack_a_key():
+def test_similar_rows_in_a_fold_may_be_few():
+    # Four pairs for four rows, yet not one pair per row.
+    assert IndividualFairness(k=2, features=[1, 1, 2, 2]).check(4) is None
     p = np.array([0.25, 0.75], np.float32)
     for chosen in ([0, 1], [2, 3]):
         part = IndividualFairness(key=["x", "x", "y", "y", "z", "z"]).subset(chosen)
@@ -1047,88 +906,43 @@ def test_a_fold_may_lack_a_key():
         assert part.q(p, None, None).tolist() == [0.5, 0.5]
 
 
-def test_a_fold_too_small_for_k_is_refused_before_training():
-    part = IndividualFairness(k=3, features=[1, 2, 3, 4, 5]).subset([0, 1, 2])
-    with pytest.raises(ValueError, match=r"at most 2.*k=3"):
-        part.check(3)
+P, LABEL, _, COLUMN = rows(17)
+CLASSES = np.stack([P, 1 - P], axis=1)
 
 
-def test_a_radius_without_neighbours_is_refused_before_training():
-    with pytest.raises(ValueError, match=r"3 rows.*radius=0\.5"):
-        IndividualFairness(radius=0.5, features=[1, 2, 3]).check(3)
+@pytest.mark.parametrize(
+    ("make", "p", "label", "message"),
+    [
+        *((lambda c, make=make: make(c, True), P * np.inf, LABEL, "NaN or infinite") for make in VARIANTS.values()),
+        (lambda c: DemographicParity(c), P[1:], LABEL[1:], "got 60 for 59 rows"),
+        (lambda c: DemographicParity(c, soft=False), P * 3, LABEL, r"soft=False\) needs one probability"),
+        (lambda c: DemographicParity(c, soft=False), CLASSES, LABEL, r"soft=False\) needs one probability"),
+        (PredictiveParity, CLASSES, LABEL, "PredictiveParity needs one probability"),
+        (PredictiveParity, P * 3, LABEL, "PredictiveParity needs one probability"),
+        (PredictiveParity, P, LABEL / 2, r"label per row, 0 or 1, got \[0\.5"),
+        (PredictiveParity, P, LABEL[1:], "for 60 rows"),
+        (Meritocracy, CLASSES, LABEL, "Meritocracy needs one prediction"),
+        (EqualizedOdds, P, LABEL + 0.5, r"whole numbers, got \[0\.5"),
+        (EqualizedOdds, P, LABEL[1:], "one label per row"),
+        (TruePositiveRateParity, P, LABEL + 2, "0 or 1, got .*EqualizedOdds"),
+        (FalsePositiveRateParity, P, LABEL - 1, "0 or 1, got .*EqualizedOdds"),
+        (FalsePositiveRateParity, CLASSES, LABEL, "needs one prediction"),
+        (DemographicParity, np.stack([P, P], axis=1), LABEL, "2 targets"),
+        (DemographicParity, np.float32(1.01) * CLASSES, LABEL, "sum to 1"),
+    ],
+)
+def test_predictions_or_labels_of_another_kind_raise(make, p, label, message):
+    with pytest.raises(ValueError, match=message), np.errstate(invalid="ignore"):
+        make(COLUMN).q(p, label, None)
 
 
-def test_equal_points_are_neighbours_even_when_as_many_as_rows():
-    # Four pairs for four rows, yet not one pair per row.
-    assert IndividualFairness(k=2, features=[1, 1, 2, 2]).check(4) is None
+def test_sums_in_single_precision_are_classes():
+    assert DemographicParity(COLUMN).q(np.float32(1.0005) * CLASSES, LABEL, None).shape == (60, 2)
 
 
-def test_a_radius_of_too_many_neighbours_is_refused_before_training(monkeypatch):
-    monkeypatch.setattr(neighbours, "MAX_NEIGHBOURS", 400)
-    assert len(neighbours.within_radius(np.arange(20.0)[:, None], 100).similar) == 400
-    monkeypatch.setattr(neighbours, "MAX_NEIGHBOURS", 100)
-    with pytest.raises(ValueError, match=r"radius=100.0.*400 pairs.*20.*most 100"):
-        IndividualFairness(radius=100, features=np.arange(20)).check(20)
-
-
-@every_variant
-def test_predictions_that_are_no_numbers_are_refused(make):
-    p, label, _, column = rows(17)
-    p[3] = np.nan
-    with pytest.raises(ValueError, match=r"NaN.*infinite.*diverged"):
-        make(column, True).q(p, label, None)
-
-
-def test_counting_needs_probabilities():
-    p, label, _, column = rows(17)
-    with pytest.raises(ValueError, match=r"soft=False .* use soft=True for classes"):
-        DemographicParity(column, soft=False).q(p * 3, label, None)
-    with pytest.raises(ValueError, match=r"soft=False .* use soft=True for classes"):
-        DemographicParity(column, soft=False).q(np.stack([p, 1 - p], axis=1), label, None)
-
-
-def test_labels_of_equalized_odds_must_be_classes():
-    p, label, _, column = rows(17)
-    with pytest.raises(ValueError, match=r"labels.*0\.5.*DemographicParity"):
-        EqualizedOdds(column).q(p, label + 0.5, None)
-    with pytest.raises(ValueError, match="one label per row"):
-        EqualizedOdds(column).q(p, label[1:], None)
-
-
-def test_columns_that_are_not_classes_are_refused():
-    p, label, _, column = rows(17)
-    with pytest.raises(ValueError, match="one model per target"):
-        DemographicParity(column).q(np.stack([p, p], axis=1), label, None)
-    classes = np.stack([p, 1 - p], axis=1)
-    with pytest.raises(ValueError, match="rows that do not sum to 1"):
-        DemographicParity(column).q(np.float32(1.01) * classes, label, None)
-    DemographicParity(column).q(np.float32(1.0005) * classes, label, None)  # as far as sums in float32 may be from 1
-    with pytest.raises(ValueError, match="cannot all rise with merit"):
-        Meritocracy(column).q(np.stack([p, 1 - p], axis=1), label, None)
-
-
-def test_isotonic_regression_without_any_weight_is_unweighted():
-    np.testing.assert_array_equal(_isotonic(np.array([3.0, 1.0]), np.zeros(2)), [2.0, 2.0])
-
-
-@pytest.mark.parametrize("objective", ["reg:gamma", "reg:tweedie", "count:poisson"])
-def test_groups_that_are_shifted_stay_among_the_amounts_there_can_be(objective):
-    rng = np.random.default_rng(0)
-    group = rng.integers(0, 2, 500)
-    x = np.column_stack([rng.normal(size=500), group + rng.normal(scale=0.3, size=500)])
-    y = np.exp(1.5 * x[:, 0] + 1.5 * group)
-    y = np.round(y) if objective == "count:poisson" else y
-    dtrain, params = xgb.DMatrix(x, y), {"objective": objective, "max_depth": 3, "eta": 0.3, "nthread": 1}
-    parity = DemographicParity(group, match="mean")
-    booster = pi_xgb.train(params, dtrain, 20, teacher=parity, kl_weight=3.0)
-    means = [booster.predict(dtrain)[group == item].mean() for item in (0, 1)]
-    plain = [xgb.train(params, dtrain, 20).predict(dtrain)[group == item].mean() for item in (0, 1)]
-    assert abs(means[1] - means[0]) < abs(plain[1] - plain[0]) / 2
-    assert parity.q(plain_q := booster.predict(dtrain), y, None).min() < 0 < plain_q.min()  # it would go on below
-
-
-def test_several_targets_are_refused_before_anything_is_learned():
+def test_several_targets_raise_before_training():
     label = np.stack([np.arange(60) % 2, 1 - np.arange(60) % 2], axis=1)  # their rows sum to 1 by chance
-    dtrain = xgb.DMatrix(np.arange(60)[:, None], label)
-    with pytest.raises(ValueError, match=r"2 targets.*1"):
-        pi_xgb.train({"objective": "binary:logistic"}, dtrain, 2, teacher=DemographicParity(np.arange(60) % 3))
+    with pytest.raises(ValueError, match="2 targets"):
+        pi_xgb.train(
+            {"objective": "binary:logistic"}, xgb.DMatrix(COLUMN[:, None], label), 2, teacher=DemographicParity(COLUMN)
+        )

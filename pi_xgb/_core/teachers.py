@@ -6,7 +6,7 @@ import copy
 import dataclasses
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xgboost
@@ -50,7 +50,7 @@ class FixedTeacher(Teacher):
     def subset(self, rows: Array) -> Teacher:
         return self.shard(rows)
 
-    def shard(self, rows: Array) -> FixedTeacher:
+    def shard(self, rows: Array) -> Self:
         """This teacher for the rows of one worker of a cluster."""
         part = copy.copy(self)
         part._q = self._q[rows]

@@ -11,6 +11,7 @@ import xgboost
 from xgboost import collective
 from xgboost.callback import TrainingCallback
 
+from .._privacy_record import record_privacy
 from .._rows.checks import check_whole
 from .._rows.matrix_checks import check_evals, check_metric, check_total_weight
 from .._rows.supervision import warn_of_idle_rows
@@ -22,7 +23,7 @@ from .._xgb.signature import called_like, keyword_names
 from .engines import MODULES, Engine, choose
 from .engines.boosting import Boosting
 from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
-from .record import record, record_privacy
+from .record import record
 from .training import Guide, Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.train)
@@ -178,7 +179,7 @@ def train_by(
         own = user_params(params)
         if keywords.leaves_to_xgboost(own, obj):
             booster = boosting.run(params, obj=obj)
-            record_privacy(booster, (), boosting, obj)
+            record_privacy(booster, (), boosting.dtrain, boosting.xgb_model, obj)
             return booster, ()
         training = read(keywords, Spec.read(own, boosting.xgb_model), boosting)
         chosen = _engine(engine, training, boosting)
@@ -190,7 +191,8 @@ def train_by(
             booster = MODULES[chosen].fit(training, boosting)
             record(booster, training, chosen)
             warn_of_pieces(booster)
-        record_privacy(booster, training.guides, boosting)
+        teachers = [guide.teacher for guide in training.guides]
+        record_privacy(booster, teachers, boosting.dtrain, boosting.xgb_model)
     return booster, training.guides
 
 

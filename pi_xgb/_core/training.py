@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
 
 from .._arrays import Array
+from .._privacy_record import Privacy
 from .._rows.matrix_checks import (
     check_base_margin,
     check_has_columns,
@@ -99,17 +100,6 @@ class Spec:
         """Whether rounds drop earlier trees, by dart or its params."""
         named = any(float(self.params.get(name, 0)) > 0 for name in ("rate_drop", "one_drop"))
         return named or self.params.get("booster") == "dart"
-
-
-class Privacy(NamedTuple):
-    """The differential privacy of the privileged values that a teacher keeps."""
-
-    epsilon: float
-    delta: float
-    source: str = "stated by the user"
-    """What the numbers rest on."""
-    has_any_column: Callable[[Sequence[str] | None], bool] | None = None
-    """Whether any of these is the name of a privileged column."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

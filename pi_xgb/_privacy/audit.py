@@ -138,10 +138,20 @@ def audit(
     check_confidence(confidence)
     check_delta(delta)
     tables = as_table(z, "z"), as_table(other, "other")
-    rows = _differing_rows(*map(as_frame, tables))
+    frames = [as_frame(table) for table in tables]
+    rows = _differing_rows(*frames)
+    # Joined first, since values of the second table may need another type of column.
+    both = pd.concat(frames)
+
+    def mixed(changed: NDArray[np.intp]) -> Any:
+        places = np.arange(len(frames[0]))
+        places[changed] += len(places)
+        table = both.iloc[places].set_axis(frames[0].index)
+        return table if hasattr(tables[0], "columns") else table.to_numpy()
+
     # Not the stream of the plain seed: the noise of a training with the same seed would depend on the coins.
     coins = np.random.default_rng([seed, *b"audit"]).random((runs, len(rows))) < 0.5
-    values = _stacked((observe(train(_mixed(tables, rows[toss]))) for toss in coins), "observe")
+    values = _stacked((observe(train(mixed(rows[toss]))) for toss in coins), "observe")
     halves = slice(runs // 2), slice(runs // 2, None)
     if score is None:
         scores = np.column_stack([_scores(values[halves[0]], coins[halves[0], i], values) for i in range(len(rows))])
@@ -188,29 +198,15 @@ def _differing_rows(z: pd.DataFrame, other: pd.DataFrame) -> NDArray[np.intp]:
     return rows
 
 
-def _mixed(tables: tuple[Any, Any], rows: NDArray[np.intp]) -> Any:
-    """Return the first table with these rows of the second: a DataFrame if it has columns, else an array."""
-    first, second = map(as_frame, tables)
-    places = np.arange(len(first))
-    places[rows] += len(first)
-    # Joined first, since values of the second table may need another type of column.
-    mixed = pd.concat([first, second]).iloc[places].set_axis(first.index)
-    return mixed if hasattr(tables[0], "columns") else mixed.to_numpy()
-
-
 def _stacked(results: Iterable[Any], name: str) -> NDArray[np.float64]:
-    """Return a row of numbers for each model; raise unless they are finite, and as many for every model."""
-    rows = [_as_numbers(result, name) for result in results]
-    if len({len(row) for row in rows}) > 1 or not all(np.isfinite(row).all() for row in rows):
-        raise ValueError(f"{name} must return finite numbers, as many for every model")
-    return np.array(rows)
-
-
-def _as_numbers(result: Any, name: str) -> NDArray[np.float64]:
-    values = np.asarray(result)
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must return finite numbers, got {type(result).__name__} of {values.dtype}")
-    return np.atleast_1d(values).astype(np.float64).ravel()
+    """Return a row of numbers for each model; raise at the first without finite numbers, or with another count."""
+    rows: list[Any] = []
+    for result in results:
+        row = np.atleast_1d(np.asarray(result)).ravel()
+        rows.append(row)
+        if row.dtype.kind not in "fiub" or not np.isfinite(row).all() or len(row) != len(rows[0]):
+            raise ValueError(f"{name} must return finite numbers, as many for every model, got {type(result).__name__}")
+    return np.array(rows, np.float64)
 
 
 def _scores(train: NDArray[np.float64], coins: NDArray[np.bool_], values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -34,8 +34,7 @@ class Budget:
         if not (enough and self.model.delta <= self.total.delta):
             raise ValueError(
                 f"epsilon must give at least {SMALLEST_EPSILON:g} to the model and to the rows, and delta what the "
-                f"model needs, got {self.total.epsilon:g} and {self.total.delta:g}, with {self.model.epsilon:.9g} and "
-                f"{self.model.delta:g} for the model: {advice}"
+                f"model needs, got {tuple(self.total)}, with {tuple(self.model)} for the model: {advice}"
             )
 
 
@@ -43,10 +42,8 @@ def check_budget(epsilon: Any, delta: Any) -> Spent:
     """Return both as floats; raise unless epsilon is positive and finite, and delta a probability below 1."""
     check_real(epsilon, "epsilon")
     if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
-        raise ValueError(
-            f"epsilon must lie between {SMALLEST_EPSILON:g} and {LARGEST_EPSILON:g}, got {epsilon!r}: 1 is strict, "
-            "above 10 the guarantee is weak"
-        )
+        limits = f"between {SMALLEST_EPSILON:g} and {LARGEST_EPSILON:g}"
+        raise ValueError(f"epsilon must lie {limits}, got {epsilon!r}: 1 is strict, above 10 the guarantee is weak")
     check_delta(delta)
     return Spent(float(epsilon), float(delta))
 
@@ -57,16 +54,8 @@ def check_delta(delta: Any, n_rows: int = 1) -> None:
     if not 0 <= delta < 1 / n_rows:
         limit = f"{1 / n_rows:.2g} for {n_rows} rows" if n_rows > 1 else "1"
         raise ValueError(
-            f"delta must be at least 0 and below {limit}, got {delta!r}: pass far less than 1 / number of rows, or "
-            "publishing a random row would count as private"
+            f"delta must be at least 0 and below {limit}, got {delta!r}: pass far less than 1 / number of rows"
         )
-
-
-def check_clip(clip: Any) -> None:
-    """Raise unless the clip is at least 0 and below one half."""
-    check_real(clip, "clip")
-    if not 0 <= clip < 0.5:
-        raise ValueError(f"clip must be at least 0 and below 0.5, got {clip!r}: predictions lie in [clip, 1 - clip]")
 
 
 def check_real(value: Any, name: str) -> None:

@@ -35,9 +35,9 @@ class DPEBM:
 
     def __init__(self, domain: Domain, random_state: int | None) -> None:
         self._interpret = needed_module("interpret.privacy", "teacher='dp-ebm' needs interpret")
-        self._bounds = [(column.low, column.high) for column in domain.columns.values()]
+        self._bounds = [(column.low, column.high) for column in domain.columns]
         self._random_state = random_state
-        wide = [name for name, column in domain.columns.items() if column.size(1) > _FINE_BINS]
+        wide = [column.name for column in domain.columns if column.size(1) > _FINE_BINS]
         if wide:
             raise ValueError(f"{wide[0]!r} must have at most {_FINE_BINS} categories for DP-EBM: merge rare ones")
 
@@ -45,9 +45,8 @@ class DPEBM:
         """Train with the noise for ``budget``, which interpret draws."""
         if not SMALLEST_SHARE <= budget.epsilon <= LARGEST_SHARE or budget.delta < SMALLEST_DELTA:
             raise ValueError(
-                f"the model of teacher='dp-ebm' must have an epsilon from {SMALLEST_SHARE:g} to {LARGEST_SHARE} and a "
-                f"delta of at least {SMALLEST_DELTA:g}, got {budget.epsilon:g} and {budget.delta:g}: pass others, "
-                "since interpret computes no reliable noise for these"
+                f"the model of 'dp-ebm' takes an epsilon from {SMALLEST_SHARE:g} to {LARGEST_SHARE} and a delta "
+                f"of at least {SMALLEST_DELTA:g}, got {budget.epsilon:g} and {budget.delta:g}: pass others"
             )
         n_columns = len(self._bounds)
         # Categories as numbers: interpret would read the names of a nominal column from the data.
@@ -69,8 +68,8 @@ class DPEBM:
         spent = delta_of(budget.epsilon, mu_of_noise(ebm, n_columns))
         if not spent <= budget.delta:
             raise RuntimeError(
-                f"interpret must reach delta {budget.delta:.3g}, got {spent:.3g}, so its noise was too small. Nothing "
-                "was released: install another version of interpret"
+                f"interpret must reach delta {budget.delta:.3g}, got {spent:.3g}: its noise was too small. Nothing was "
+                "released: install another version of interpret"
             )
         self._ebm = ebm
 

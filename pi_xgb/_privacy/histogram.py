@@ -20,14 +20,13 @@ class Histogram:
     """Shares of label 1 in the cells of a table of counts with Laplace noise."""
 
     def __init__(self, domain: Domain, bins: int) -> None:
-        self._columns = list(domain.columns.values())
+        self._columns = domain.columns
         self._bins = bins
         self._sizes = [column.size(bins) for column in self._columns]
         if math.prod(self._sizes) > MOST_CELLS:
             raise ValueError(
-                f"z must have at most {MOST_CELLS} combinations of values for a histogram, got "
-                f"{math.prod(self._sizes)} combinations: declare fewer columns or categories, pass bins below {bins}, "
-                "or use teacher='dp-ebm'"
+                f"z must have at most {MOST_CELLS} combinations of values, got {math.prod(self._sizes)} combinations: "
+                f"declare fewer columns or categories, pass bins below {bins}, or use teacher='dp-ebm'"
             )
 
     def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, noise: Source) -> None:

@@ -63,50 +63,25 @@ class SeededNoise:
 Source = OpenDPNoise | SeededNoise
 
 
-class Laplace:
-    """Discrete Laplace noise on a number of steps from 0 to :data:`STEPS`."""
-
-    def __init__(self, epsilon: float) -> None:
-        self._epsilon = epsilon
-        self.variance = 1 / (2 * math.sinh(epsilon / STEPS / 2) ** 2) / STEPS**2
-
-    def release(self, shares: Array, source: Source) -> Array:
-        """Return a noisy number for each share from 0 to 1, on average the share."""
-        return source.laplace(in_steps(shares), STEPS, self._epsilon) / STEPS
-
-
-class RandomizedResponse:
-    """One of two numbers: a bit that is 1 with the probability of the share, and is then flipped privately.
-
-    The first draw needs no protection: whatever the bit is, the flip keeps epsilon. The variance is the smallest of all
-    unbiased releases of one of two numbers, and smaller than that of Laplace noise for epsilon below about 2.3.
-    """
-
-    def __init__(self, epsilon: float) -> None:
-        self._epsilon = epsilon
-        self._spread = 1 / math.tanh(epsilon / 2)
-        self.variance = self._spread**2 / 4
-        """The largest variance, at a share of one half."""
-
-    def release(self, shares: Array, source: Source) -> Array:
-        """Return a noisy number for each share from 0 to 1, on average the share."""
-        bits = source.flip(source.random.random(shares.shape) < shares, self._epsilon)
-        return 0.5 + (bits - 0.5) * self._spread
-
-
 def in_steps(shares: Array) -> Array:
     """Return the shares from 0 to 1 as whole numbers of steps."""
     return np.clip(np.rint(shares * STEPS), 0, STEPS).astype(np.int64)
 
 
-Noise = Laplace | RandomizedResponse
-NOISES: dict[str, type[Noise]] = {"laplace": Laplace, "randomized_response": RandomizedResponse}
+def noisy_shares(shares: Array, kind: str, epsilon: float, source: Source) -> tuple[Array, float]:
+    """Return a noisy number for each share from 0 to 1, on average the share, and the largest variance of the noise.
 
-
-def noise_named(name: str, epsilon: float) -> Noise:
-    """Return this kind of noise; for ``"auto"`` the kind with the smaller variance."""
-    kinds = list(NOISES.values()) if name == "auto" else [NOISES[name]]
-    return min((kind(epsilon) for kind in kinds), key=lambda noise: noise.variance)
+    ``"laplace"``: discrete Laplace noise on the number of steps. ``"randomized_response"``: a bit that is 1 with the
+    probability of the share, and is then flipped privately, as one of two numbers. The first draw needs no protection:
+    whatever the bit is, the flip keeps epsilon. The variance is the smallest of all unbiased releases of one of two
+    numbers, and smaller than that of Laplace noise for epsilon below about 2.3. ``"auto"``: the smaller variance.
+    """
+    spread = 1 / math.tanh(epsilon / 2)
+    laplace, response = 1 / (2 * math.sinh(epsilon / STEPS / 2) ** 2) / STEPS**2, spread**2 / 4
+    if kind == "laplace" or (kind == "auto" and laplace <= response):
+        return source.laplace(in_steps(shares), STEPS, epsilon) / STEPS, laplace
+    bits = source.flip(source.random.random(shares.shape) < shares, epsilon)
+    return 0.5 + (bits - 0.5) * spread, response
 
 
 def needed_module(name: str, message: str) -> Any:
@@ -125,6 +100,4 @@ def _opendp() -> Any:
 
 def _check(certified: float, epsilon: float) -> None:
     if not certified <= epsilon:
-        raise RuntimeError(
-            f"OpenDP must certify epsilon {epsilon:.9g}, got {certified:.9g}: install another version of it"
-        )
+        raise RuntimeError(f"OpenDP must certify epsilon {epsilon:.9g}, got {certified:.9g}: install another version")

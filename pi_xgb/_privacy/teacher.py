@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-import hashlib
-import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._arrays import Array, read_only
 from .._core.joint import JointTeacher
-from .._core.learned import TrainableTeacher
 from .._core.learners.learned_teacher import LearnedTeacher
+from .._core.learners.recipe import Recipe
 from .._core.losses import NUMBERS
-from .._core.teachers import FixedTeacher, Teacher
+from .._core.teachers import FixedTeacher
+from .._core.training import About, Teacher, Training
+from .._privacy_record import PROVED, STATED, HiddenNames, Privacy
 from .._rows.checks import check_choice, check_whole
 from .._rows.names import plain
 from .._rows.per_row import check_count, per_row
@@ -23,11 +21,11 @@ from .._rows.row_alignment import check_same_order
 from .._rows.supervision import read_labelled
 from .._rows.tables import as_frame, as_table, column_names, take_rows
 from .._warnings import warn_user
-from .budget import Budget, Spent, check_budget, check_clip, check_delta, check_real
+from .budget import Budget, Spent, check_budget, check_delta, check_real
 from .domain import Domain
 from .dp_ebm import DPEBM
 from .histogram import Histogram
-from .mechanisms import NOISES, OpenDPNoise, SeededNoise, noise_named
+from .mechanisms import OpenDPNoise, SeededNoise, noisy_shares
 from .own_model import OwnModel
 from .smoothing import public_numbers, smoothed
 
@@ -104,8 +102,8 @@ class PrivateTeacher(FixedTeacher):
     (Spent(epsilon=1.0, delta=1e-06), '1.0')
     """
 
-    is_noisy = True
-    epsilon_source = "proved"
+    epsilon_source = PROVED
+    spent: Spent | None = None
 
     def __init__(
         self,
@@ -121,9 +119,12 @@ class PrivateTeacher(FixedTeacher):
         unsafe_seed: int | None = None,
     ) -> None:
         total = check_budget(epsilon, delta)
-        if clip is not None:
-            check_clip(clip)
-        check_choice(noise, ("auto", *NOISES), "noise")
+        check_real(0.0 if clip is None else clip, "clip")
+        if clip is not None and not 0 <= clip < 0.5:
+            raise ValueError(
+                f"clip must be at least 0 and below 0.5, got {clip!r}: predictions lie in [clip, 1 - clip]"
+            )
+        check_choice(noise, ("auto", "laplace", "randomized_response"), "noise")
         check_whole("bins", BINS if bins is None else bins, 2)
         check_whole("unsafe_seed", 0 if unsafe_seed is None else unsafe_seed, 0)
         self.clip, self.noise = clip, noise
@@ -133,23 +134,17 @@ class PrivateTeacher(FixedTeacher):
             check_choice(teacher, ("histogram", "dp-ebm"), "teacher as a string")
             share = 0.5 if split is None else split
             check_real(share, "split")
-            self.budget = Budget(total, Spent(share * total.epsilon, total.delta))
-            self.budget.check("pass a split between 0 and 1, or a larger epsilon")
+            model, advice = Spent(share * total.epsilon, total.delta), "pass a split between 0 and 1, or more epsilon"
             self._domain: Any = Domain(bounds)
             self._model()  # raises its errors before fit
         else:
             if split is not None or bounds is not None:
                 raise ValueError("split and bounds must be left out with a model as teacher: configure the model")
-            own = OwnModel(teacher, seeded=unsafe_seed is not None)
-            self.budget = Budget(total, own.spent)
-            self.budget.check("pass larger ones; a changed row costs a model of your own twice its epsilon")
-            self._domain = self._teacher = own
-            self.epsilon_source = "stated by the user"
-        self.spent: Spent | None = None
-        self._salt = os.urandom(hashlib.blake2b.SALT_SIZE)
-        self._has_fitted = False
-
-    kind = "PrivateTeacher"
+            self._domain = self._teacher = OwnModel(teacher, seeded=unsafe_seed is not None)
+            model, advice = self._teacher.spent, "a changed row costs a model of your own twice its epsilon"
+            self.epsilon_source = STATED
+        self.budget = Budget(total, model)
+        self.budget.check(advice)
 
     def _model(self) -> Any:
         """Return an untrained model."""
@@ -165,53 +160,57 @@ class PrivateTeacher(FixedTeacher):
         the classifier features. With it, noise is added to sums over all rows, not to each prediction: the predictions
         are those of a linear model of the ranks of x. That is less noise, at the cost of what is not linear.
         """
-        if self._has_fitted:
-            raise ValueError(
-                "fit must be called once, got a second call: this teacher has spent its budget. It can teach any "
-                "number of students; for another fit create another PrivateTeacher, and add up the two budgets"
-            )
+        if self._source is None:
+            raise ValueError("fit has spent the budget of this teacher: another PrivateTeacher adds its own")
         label = per_row("y", y, kind="values", missing="keep")
         known = read_labelled(labelled, len(label), "z")
         known = np.ones(len(label), bool) if known is None else known
         label = _binary(label, known)
         check_delta(self.budget.total.delta, len(label))
         table = as_table(z, "z")
-        check_count("y", len(label), len(as_frame(table)), table="z")
+        frame = as_frame(table)
+        check_count("y", len(label), len(frame), table="z")
         check_same_order(z, y, "z", "y")
-        values = self._domain.read(z)
+        gaps = frame.isna().any()
+        if gaps.any():  # no mechanism here hides which rows lack a value
+            hint = "fill them by a rule that reads no other row, or declare 'missing' as a category"
+            raise ValueError(
+                f"the column {gaps.index[gaps][0]!r} of z has missing values, which are privileged: {hint}"
+            )
+        values = self._domain.read(frame if hasattr(table, "columns") else frame.to_numpy())
         names = column_names(table) or []
         # XGBoost joins the levels of a column of several levels by spaces.
-        levels = [" ".join(map(str, name)) for name in names if isinstance(name, tuple)]
-        self._names = {self._digest(name) for name in names + levels}
-        public = None if x is None else self._public(x, z, len(label))
+        columns = HiddenNames([*names, *(" ".join(map(str, name)) for name in names if isinstance(name, tuple))])
+        public = None
+        if x is not None:
+            if self.noise == "randomized_response":
+                raise ValueError("noise must be 'auto' or 'laplace' with x, got 'randomized_response': leave one out")
+            if columns.has_any(column_names(as_table(x, "x"))):
+                raise ValueError("x must have no privileged column, got one of z: it would be read without noise")
+            check_same_order(z, x, "z", "x")
+            public = public_numbers(x, len(label))
         share = float(label[known].mean())
         if self.clip is None:
             self.clip = min(share, 1 - share) / 10
+        weight = None
         if isinstance(self._teacher, str) and self._split is None and known.mean() <= FEW_LABELS:
             self.budget = Budget(self.budget.total, self.budget.total)  # each row is in the model or has a prediction
             self._bins = self._bins or BINS_OF_FEW
-            self.teacher_weight = (~known).astype(np.float32)
+            weight = (~known).astype(np.float32)
         model = self._model()
-        self._has_fitted = True  # from here on the budget counts as spent, also after an error
         try:
             model.fit(take_rows(values, np.flatnonzero(known)), label[known], self.budget.model, self._source)
             released = self._released(model.predict(values), model.range, known, share, public)
-        finally:
+        finally:  # the budget is spent, also after an error
             # This object is pickled: a user's model may store z, and the source of noise has a state.
             self._teacher = self._domain = self._source = None
         super().__init__(released, NUMBERS)
-        self.labelled = known
-        self.spent = None if self._seed is not None else self.budget.total
+        privacy = None
+        if self._seed is None:
+            self.spent = self.budget.total
+            privacy = Privacy(*self.spent, self.epsilon_source, columns)
+        self.about = About(weight=weight, labelled=known, is_noisy=True, privacy=privacy)
         return self
-
-    def _public(self, x: Any, z: Any, n_rows: int) -> Array:
-        """Return the public numbers of each row."""
-        if self.noise == "randomized_response":
-            raise ValueError("noise must be 'auto' or 'laplace' with x, got 'randomized_response': leave one out")
-        if self.has_any_column(column_names(as_table(x, "x"))):
-            raise ValueError("x must have no privileged column, got one of z: it would be read without noise")
-        check_same_order(z, x, "z", "x")
-        return public_numbers(x, n_rows)
 
     def _released(self, mean: Array, ends: tuple[float, float], known: Array, share: float, public: Any) -> Array:
         """Return the predictions with noise, for each row or with ``public`` in sums; ``ends`` are those of any row."""
@@ -229,52 +228,36 @@ class PrivateTeacher(FixedTeacher):
         for rows, epsilon in ((known, self.budget.rows.epsilon), (~known, self.budget.total.epsilon)):
             if epsilon and rows.any():
                 if public is None:
-                    noise = noise_named(self.noise, epsilon)
-                    noisy, of_noise = noise.release(shares[rows], self._source), noise.variance
+                    noisy, of_noise = noisy_shares(shares[rows], self.noise, epsilon, self._source)
                 else:
                     noisy, of_noise = smoothed(shares[rows], public[rows], epsilon, self._source)
                 released[rows], variance[rows] = low + width * noisy, width**2 * of_noise
-        self._noise_variance = variance
+        self.noise_variance = read_only(variance)
         return released
 
-    @property
-    def noise_variance(self) -> np.ndarray[Any, Any]:
-        """The largest variance of the noise of each row."""
-        return np.asarray(read_only(self._noise_variance))
-
-    def has_any_column(self, names: Sequence[str] | None) -> bool:
-        """Whether any of these is the name of a privileged column."""
-        return any(self._digest(name) in self._names for name in names or ())
-
-    def _digest(self, name: Any) -> bytes:
-        """Return a salted digest: a pickled teacher holds no names of privileged columns."""
-        return hashlib.blake2b(str(name).encode(), salt=self._salt).digest()
-
-    def check_compatible(self, others: Sequence[Teacher]) -> None:
-        for other in others:
-            if isinstance(other, (JointTeacher, LearnedTeacher, TrainableTeacher)):
+    def start(self, training: Training) -> None:
+        super().start(training)
+        for other in (guide.teacher for guide in training.guides):
+            if isinstance(other, (JointTeacher, LearnedTeacher, Recipe)):
                 raise ValueError(
                     f"a PrivateTeacher must be the only teacher trained on privileged values, got a "
-                    f"{type(other).__name__} beside it, trained without noise: leave one of them out"
+                    f"{type(other).__name__} without noise beside it: leave one of them out"
                 )
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
-            "a PrivateTeacher cannot be cross-validated: it saw the labels of all rows, and a new one per fold "
-            "would spend its budget again. Hold rows out, fit it on the others, and compare kl_weight by evals on the "
-            "held-out rows: that costs no privacy"
+            "a PrivateTeacher cannot be cross-validated, since a new one per fold would spend its budget again: hold "
+            "rows out, fit it on the others, and compare kl_weight by evals on those held out, which costs no privacy"
         )
 
-    def shard(self, rows: Array) -> Teacher:
-        part = copy.copy(self)
-        part._q, part._noise_variance = self._q[rows], self._noise_variance[rows]
-        part.teacher_weight = None if self.teacher_weight is None else self.teacher_weight[rows]
-        part.labelled = None if self.labelled is None else self.labelled[rows]
+    def shard(self, rows: Array) -> PrivateTeacher:
+        part = super().shard(rows)
+        part.noise_variance = self.noise_variance[rows]
         return part
 
     def __getattr__(self, name: str) -> Any:
         """Raise for a missing attribute; the message names ``fit`` if that sets it."""
-        if name in ("_q", "_within", "_noise_variance"):
+        if name in ("_q", "_within", "noise_variance"):
             raise ValueError("PrivateTeacher must be fitted, got an unfitted teacher: call fit(z, y) first")
         raise AttributeError(f"PrivateTeacher has no attribute {name!r}")
 
