@@ -46,7 +46,13 @@ def listed(columns: Any) -> list[Any]:
         return []
     if isinstance(columns, (str, int, np.integer)):
         return [columns]
-    return list(dict.fromkeys(columns))
+    names = list(dict.fromkeys(columns))
+    if any(isinstance(name, (bool, np.bool_)) for name in names):
+        raise TypeError(
+            f"columns must be names or positions, got the mask {names}: pass table.columns[mask], or "
+            "numpy.flatnonzero(mask) for an array"
+        )
+    return names
 
 
 def locate(table: Any, columns: Sequence[Any], name: str, what: str) -> list[int]:
@@ -147,7 +153,7 @@ def check_no_text(table: Any, name: str) -> None:
     for position, column in enumerate(table.columns):
         dtype, hint = table.iloc[:, position].dtype, "pass a number, such as days since an event"
         if isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O"):
-            hint = f"pass it as a category, {name}[{column!r}].astype('category'), or as numbers"
+            hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
         elif dtype.kind not in "mM":
             continue
         raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
