@@ -12,6 +12,8 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import constraints, datasets, importance, labels, metrics, plotting, privacy
     from . import dask as dask
+    from . import selection as selection
+    from . import sklearn as sklearn
     from . import spark as spark
     from ._core.attached import attach_teacher
     from ._core.checkpoint import JointCheckPoint
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from ._report.report import report
     from .selection import Comparison, Selection, compare, select
     from .sklearn import (
+        LabelledKFold,
         PrivilegedXGBClassifier,
         PrivilegedXGBClassifierCV,
         PrivilegedXGBRanker,
@@ -43,6 +46,7 @@ _LATER = {
     "JointObjective": "_core.joint",
     "JointTeacher": "_core.joint",
     "KLObjective": "_core.objective",
+    "LabelledKFold": "sklearn",
     "LearnedTeacher": "_core.learners.learned_teacher",
     "ModelTeacher": "_core.teachers",
     "PrivilegedXGBClassifier": "sklearn",
@@ -67,6 +71,8 @@ _LATER = {
     "privacy": None,
     "report": "_report.report",
     "select": "selection",
+    "selection": None,
+    "sklearn": None,
     "spark": None,
     "train": "_core.train",
 }
@@ -78,6 +84,7 @@ __all__ = [
     "JointObjective",
     "JointTeacher",
     "KLObjective",
+    "LabelledKFold",
     "LearnedTeacher",
     "ModelTeacher",
     "PrivilegedXGBClassifier",

@@ -217,6 +217,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         """Set parameters; ``teacher__x`` sets the parameter x of an estimator as teacher."""
         nested = {key.removeprefix("teacher__"): params.pop(key) for key in list(params) if key[:9] == "teacher__"}
         super().set_params(**params)
+        if nested and not hasattr(self.teacher, "set_params"):
+            raise ValueError(f"teacher__{next(iter(nested))} needs an estimator, got teacher={self.teacher!r:.60}")
         if nested:
             self.teacher.set_params(**nested)
         return self
@@ -262,7 +264,7 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         :class:`pi_xgb.Teacher` for the rows of one ``fit``. Without privileged columns, a named kind or an estimator
         learns from X.
     privileged_features : list of str or int, default=None
-        Names of the privileged columns in X, or their positions if X is an array. The student does not see them; at
+        Names of the privileged columns in X, or their positions if X is an array; a mask is an error. The student does not see them; at
         ``predict`` they are optional and ignored.
     constraints : list of (constraint, weight), default=None
         A list of (constraint, weight), see :mod:`pi_xgb.constraints`: ``[(DemographicParity("sex"), 5.0)]``. A name is
@@ -299,8 +301,9 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     :class:`pi_xgb.sklearn.LabelledKFold`. The assumption: which labels are missing depends on the features alone. An
     outcome that is still unknown is missing, not 0.
 
-    A search or cross-validation splits ``privileged``, ``teacher_weight`` and ``crossfit_groups`` along with the rows.
-    Metadata routing needs ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A
+    A search or cross-validation splits ``privileged``, ``teacher_weight`` and ``crossfit_groups`` along with the rows. A
+    pipeline passes them on: ``pipe.fit(X, y, model__privileged=Z)``. Metadata routing needs
+    ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A
     stack in scikit-learn 1.9 also routes ``privileged`` to its final estimator, which must then accept it.
 
     ``save_model`` writes the classes, and ``load_model`` reads them, if they are strings, numbers or booleans. The

@@ -40,7 +40,7 @@ class Columns:
 def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) -> None:
     """Raise if columns are absent, of another type, or have two roles."""
     privileged = columns.privileged_names
-    any_type, numbers, booleans = DataType, (NumericType, BooleanType), BooleanType
+    any_type, numbers, booleans = (DataType,), (NumericType, BooleanType), (BooleanType,)
     for parameter, names, types, expected in [
         ("features_col", _listed(columns.features), any_type, ""),
         ("privileged_cols", privileged, numbers, "numbers, or one column of vectors"),
