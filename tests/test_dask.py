@@ -1,4 +1,4 @@
-"""``pi_xgb.dask`` on a real cluster of two worker processes, against one machine with all the rows."""
+"""``pi_xgb.dask`` on two worker processes; test_clusters.py has the models."""
 
 import asyncio
 import importlib
@@ -11,10 +11,12 @@ import pytest
 import xgboost as xgb
 from helpers_dask import CHUNKS, both_workers, spread
 from helpers_distributed import N_ROWS, rows
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 import pi_xgb
-from pi_xgb._stats.folds import deal_folds
 from pi_xgb.constraints import DemographicParity, EqualizedOdds, Meritocracy
+from pi_xgb.sklearn import PrivilegedXGBRanker
 
 da = pytest.importorskip("dask.array", reason="pi_xgb.dask needs Dask")
 dd = pytest.importorskip("dask.dataframe", reason="pi_xgb.dask needs Dask")
@@ -23,6 +25,19 @@ pid = importlib.import_module("pi_xgb.dask")
 
 ROUNDS = 6
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "eval_metric": "logloss"}
+ROW = np.arange(N_ROWS)
+KNOWN = (np.random.default_rng(3).random(N_ROWS) < 0.4) & (ROW >= 90) | (ROW >= 560)  # the first partition has no label
+COUNTS = np.random.default_rng(4).choice([0.5, 1.0, 2.0], N_ROWS)
+
+
+def series(array):
+    return dd.from_dask_array(spread(array))
+
+
+def made(kind, client, **parameters):
+    model = getattr(pid, f"DaskPrivilegedXGB{kind}")(**parameters)
+    model.client = client
+    return model
 
 
 def lying(client, array, homes, chunks=CHUNKS):
@@ -64,26 +79,6 @@ def same(booster, other):
     return bytes(booster.save_raw("json")) == bytes(other.save_raw("json"))
 
 
-@pytest.mark.parametrize(
-    ("method", "engine", "weighted"),
-    [
-        ("kbpib", "callback", False),
-        ("kbpib", "native", True),
-        ("jpib", "callback", True),
-        ("jpib", "native", False),
-    ],
-)
-def test_the_model_is_that_of_one_machine(client, method, engine, weighted):
-    x, z, y, weight, _ = rows()
-    keywords = {"weight": spread(weight)} if weighted else {}
-    dtrain, privileged = matrix(client, x, y, **keywords), matrix(client, z, y)
-    booster = train(client, dtrain, privileged=privileged, method=method, engine=engine)
-    whole = on_one_machine(weight=weight if weighted else None, method=method, engine=engine)
-    # The cluster's model is the model of one machine with all the rows, to the bit.
-    assert same(booster, whole)
-    assert booster.attr("pi_xgb_engine") == engine
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("homes", [(0, 1, 0, 1), (1, 1, 1, 1)], ids=["both", "one worker without rows"])
 def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
@@ -115,49 +110,6 @@ def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
 
 
 @pytest.mark.slow
-def test_student_and_teacher_stop_early(client):
-    x, z, y, *_ = rows()
-    x_valid, z_valid, y_valid = x[::3] + 1, z[::3] + 1, y[::3]
-    on_one_worker = {"homes": (0, 0), "chunks": (150, 50)}
-    result = pid.train(
-        client,
-        {**PARAMS, "eta": 1.0},
-        matrix(client, x, y),
-        40,
-        privileged=matrix(client, z, y),
-        kl_weight=1.0,
-        evals=[(pid.DaskDMatrix(client, spread(x_valid, (200,)), spread(y_valid, (200,))), "valid")],
-        privileged_evals=[
-            (
-                pid.DaskDMatrix(
-                    client, lying(client, z_valid, **on_one_worker), lying(client, y_valid, **on_one_worker)
-                ),
-                "valid",
-            )
-        ],
-        early_stopping_rounds=3,
-        verbose_eval=False,
-    )
-    history = {}
-    whole = pi_xgb.train(
-        {**PARAMS, "eta": 1.0, "nthread": 1},
-        xgb.DMatrix(x, y),
-        40,
-        privileged=xgb.DMatrix(z, y),
-        kl_weight=1.0,
-        evals=[(xgb.DMatrix(x_valid, y_valid), "valid")],
-        privileged_evals=[(xgb.DMatrix(z_valid, y_valid), "valid")],
-        early_stopping_rounds=3,
-        evals_result=history,
-        verbose_eval=False,
-    )
-    # Both stop where they stop on one machine.
-    assert result["booster"].best_iteration == whole.best_iteration < 36
-    assert result["booster"].get_dump() == whole.get_dump()
-    np.testing.assert_allclose(result["history"]["valid"]["logloss"], history["valid"]["logloss"], atol=1e-6)
-
-
-@pytest.mark.slow
 def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
     x, z, y, _, q = rows()
     group = np.where(x[:, 0] > 5, "a", np.where(np.arange(N_ROWS) < 400, "b", "c"))
@@ -182,27 +134,6 @@ def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
     for name, (there, here) in cases.items():
         # Each teacher is cut up along the rows, and the model is that of one machine.
         assert same(train(client, dtrain, teacher=there), on_one_machine(privileged=False, teacher=here)), name
-
-
-@pytest.mark.slow
-def test_crossfit_judges_every_row_out_of_fold(client):
-    x, z, y, *_ = rows()
-    dtrain, privileged = matrix(client, x, y), matrix(client, z, y)
-    booster = train(client, dtrain, privileged=privileged, crossfit=3)
-    first = np.concatenate([[0], np.cumsum(CHUNKS)])
-    fold = np.empty(N_ROWS, np.intp)
-    for futures in dtrain.worker_map.values():
-        parts = sorted(dtrain.partition_order[future.key] for future in futures)
-        mine = np.concatenate([np.arange(first[i], first[i + 1]) for i in parts])
-        for k, (_, held_out) in enumerate(deal_folds(y[mine], 3, 0)):
-            fold[mine[held_out]] = k
-    q = np.empty(N_ROWS, np.float32)
-    for k in range(3):
-        taught = xgb.train({**PARAMS, "nthread": 1}, xgb.DMatrix(z[fold != k], y[fold != k]), ROUNDS)
-        q[fold == k] = taught.predict(xgb.DMatrix(z[fold == k]))
-    # Each worker deals its own rows to folds; a fold's teacher is trained on all workers' other rows.
-    whole = on_one_machine(privileged=False, teacher=q)
-    np.testing.assert_allclose(booster.predict(xgb.DMatrix(x)), whole.predict(xgb.DMatrix(x)), atol=1e-6)
 
 
 @pytest.mark.slow
@@ -249,11 +180,24 @@ def test_an_asynchronous_client_awaits_the_training(client):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", [series, np.asarray], ids=["Series", "array of all rows"])
+def test_values_per_row_of_every_form(client, form):
+    x, z, y, *_ = rows()
+    dtrain, privileged = (matrix(client, table, y) for table in (x, z))
+    booster = train(client, dtrain, privileged=privileged, labelled=form(KNOWN), teacher_weight=form(COUNTS))
+    assert same(
+        booster, train(client, dtrain, privileged=privileged, labelled=spread(KNOWN), teacher_weight=spread(COUNTS))
+    )
+
+
+# --- estimators --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
 def test_the_classifier_is_xgboosts_with_a_teacher(client):
     x, z, y, weight, _ = rows()
     settings = {"n_estimators": ROUNDS, "max_depth": 3, "method": "jpib", "kl_weight": 2.0, "tree_method": "hist"}
-    model = pid.DaskPrivilegedXGBClassifier(**settings)
-    model.client = client
+    model = made("Classifier", client, **settings)
     model.fit(
         spread(x), spread(y), privileged=spread(z), sample_weight=spread(weight), eval_set=[(spread(x), spread(y))]
     )
@@ -282,10 +226,9 @@ def test_the_regressor_stops_teacher_and_student(client):
     x, z, *_ = rows()
     target = (z.sum(axis=1) + x[:, 4]).astype(np.float32)
     valid = [(spread(x), spread(target + 1))]
-    model = pid.DaskPrivilegedXGBRegressor(
-        n_estimators=60, learning_rate=1.0, max_depth=3, kl_weight=1.0, early_stopping_rounds=2
+    model = made(
+        "Regressor", client, n_estimators=60, learning_rate=1.0, max_depth=3, kl_weight=1.0, early_stopping_rounds=2
     )
-    model.client = client
     model.fit(
         spread(x), spread(target), privileged=spread(z), eval_set=valid, eval_privileged=[spread(z)], verbose=False
     )
@@ -309,8 +252,7 @@ def test_the_regressor_stops_teacher_and_student(client):
 @pytest.mark.slow
 def test_an_estimator_without_a_teacher_says_so(client):
     x, _, y, *_ = rows()
-    model = pid.DaskPrivilegedXGBRegressor(n_estimators=2)
-    model.client = client
+    model = made("Regressor", client, n_estimators=2)
     with pytest.warns(UserWarning, match="kl_weight.*without a teacher"):
         model.fit(spread(x), spread(y))
     plain = xgb.dask.DaskXGBRegressor(n_estimators=2)
@@ -318,6 +260,204 @@ def test_an_estimator_without_a_teacher_says_so(client):
     plain.fit(spread(x), spread(y))
     # What it then fits is XGBoost's own model; its intercept is summed in the order in which rows come to lie.
     np.testing.assert_allclose(model.predict(spread(x)).compute(), plain.predict(spread(x)).compute(), atol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_missing_y_is_an_unlabelled_row(client):
+    x, z, y, *_ = rows()
+    values = np.where(KNOWN, y, np.nan).astype(np.float32)
+    dtrain, privileged = (xgb.DMatrix(table, np.where(KNOWN, y, 0)) for table in (x, z))
+    whole = pi_xgb.train(
+        {**PARAMS, "nthread": 1}, dtrain, ROUNDS, privileged=privileged, labelled=KNOWN, teacher_weight=COUNTS
+    )
+    frame = dd.from_dask_array(spread(values[:, None]), columns=["y"])
+    for label in (spread(values), series(values), series(values).astype("Float32"), frame):
+        model = made("Classifier", client, n_estimators=ROUNDS, max_depth=3, tree_method="hist")
+        model.fit(spread(x), label, privileged=spread(z), teacher_weight=series(COUNTS))
+        # "missing" is no class.
+        np.testing.assert_allclose(model.predict_proba(spread(x)).compute()[:, 1], whole.predict(dtrain), atol=1e-5)
+        assert sorted(model.classes_) == [0, 1]
+    with pytest.raises(ValueError, match="no row with a label"):
+        model.fit(spread(x), spread(np.full(N_ROWS, np.nan)), privileged=spread(z))
+
+
+@pytest.mark.slow
+def test_the_estimator_passes_its_teacher_on(client):
+    x, z, y, _, q = (spread(array) for array in rows())
+    model = made("Classifier", client, n_estimators=2, kl_weight=2.0, teacher="forest", crossfit=0)
+    assert model.fit(x, y).get_booster().attr("pi_xgb_teacher") == "forest"
+    # Nothing stops a forest, and the student stops by itself.
+    model.set_params(teacher_sees="privileged", early_stopping_rounds=2)
+    model.fit(x, y, privileged=z, eval_set=[(x, y)], eval_privileged=[z], verbose=False)
+    assert model.get_booster().attr("pi_xgb_teacher_settings") == "forest: crossfit=0, teacher_sees='privileged'"
+    # A teacher of the rows takes the place of the word.
+    model.set_params(teacher_sees=None, crossfit=None, early_stopping_rounds=None).fit(x, y, teacher=q)
+    assert model.get_booster().attr("pi_xgb_teacher") == "array"
+
+
+@pytest.mark.slow
+def test_the_base_margin_of_counts_is_the_teachers_too(client):
+    x, z, *_ = rows()
+    exposure = 1 + ROW % 5
+    columns = {"label": z.sum(axis=1) * exposure, "base_margin": np.log(exposure).astype(np.float32)}
+    dask_x, dask_z, y, start = (spread(values) for values in (x, z, *columns.values()))
+    settings = {"objective": "count:poisson", "max_depth": 3, "eval_metric": "poisson-nloglik", "learning_rate": 1.0}
+    model = made("Regressor", client, n_estimators=50, early_stopping_rounds=2, **settings)
+    evals = {"eval_set": [(dask_x, y)], "eval_privileged": [dask_z], "base_margin_eval_set": [start]}
+    model.fit(dask_x, y, privileged=dask_z, base_margin=start, verbose=False, **evals)
+    dtrain, privileged = (xgb.DMatrix(table, **columns) for table in (x, z))
+    alone = pi_xgb.train(
+        {**settings, "nthread": 1},
+        dtrain,
+        50,
+        privileged=privileged,
+        evals=[(dtrain, "valid")],
+        privileged_evals=[(privileged, "valid")],
+        early_stopping_rounds=2,
+        verbose_eval=False,
+    )
+    np.testing.assert_allclose(model.get_booster().predict(dtrain), alone.predict(dtrain), rtol=1e-3)
+
+
+# --- the ranker --------------------------------------------------------------------------------
+
+
+N, CUT = 300, 120
+RNG = np.random.default_rng(0)
+X = RNG.integers(0, 9, size=(N, 4)).astype(np.float32)  # every worker has all cuts
+Z = (X[:, :1] + RNG.integers(0, 5, size=(N, 2))).astype(np.float32)
+QID, SCATTERED = np.arange(N) // 10, np.arange(N) * 7 % 10
+RELEVANCE = np.digitize((X[:, 0] + Z[:, 1] + RNG.normal(size=N)) / 9, [0.4, 0.8, 1.1]).astype(np.float32)
+# All pairs, so that the order in which the rows of a query come says nothing.
+BY_PAIRS = {"objective": "rank:pairwise", "lambdarank_num_pair_per_sample": 30, "max_depth": 3, "kl_weight": 1.0}
+
+
+def halves(values):
+    return [values[:CUT], values[CUT:]]
+
+
+def on_both(client, parts):
+    """A part for each worker, so that the same rows meet in every training."""
+    placed = [
+        client.persist(da.from_array(part, chunks=part.shape), workers=[worker], allow_other_workers=False)
+        for part, worker in zip(parts, both_workers(client), strict=True)
+    ]
+    return da.concatenate(placed)
+
+
+def table_of(values, **more):
+    """In partitions that are none of the queries', under names and an index that say nothing."""
+    return dd.from_pandas(pd.DataFrame({f"c{i}": column for i, column in enumerate(values.T)} | more), npartitions=3)
+
+
+def ranker(client, **settings):
+    return made("Ranker", client, **{**BY_PAIRS, "n_estimators": ROUNDS, **settings})
+
+
+@pytest.mark.slow
+def test_scattered_queries_are_brought_together_with_all_that_is_told_of_them(client):
+    # rmse, since ties make NDCG depend on the order of rows.
+    settings = {"n_estimators": 30, "early_stopping_rounds": 2, "eval_metric": "rmse", "learning_rate": 1.0}
+    known, weight = SCATTERED > 2, np.where((SCATTERED % 4 > 0) | (SCATTERED < 3), 1.0, 0.0)
+    y = np.where(known, RELEVANCE, np.nan)
+    order = np.argsort(SCATTERED, kind="stable")
+    alone = PrivilegedXGBRanker(**{**BY_PAIRS, **settings}, n_jobs=1)
+    alone.fit(
+        X[order],
+        y[order],
+        qid=SCATTERED[order],
+        privileged=Z[order],
+        teacher_weight=weight[order],
+        eval_set=[(X[::-1][order], RELEVANCE[order])],
+        eval_qid=[SCATTERED[order]],
+        eval_privileged=[Z[::-1][order]],
+    )
+
+    columns = table_of(np.empty((N, 0)), qid=SCATTERED, y=y, weight=weight)
+    others = table_of(np.empty((N, 0)), qid=SCATTERED, y=RELEVANCE)
+    # Columns of x and z have the same names.
+    model = ranker(client, **settings, allow_overlap=True, teacher="boosted")
+    model.fit(
+        table_of(X),
+        columns["y"],
+        qid=columns["qid"],
+        privileged=table_of(Z),
+        teacher_weight=columns["weight"],
+        eval_set=[(table_of(X[::-1]), others["y"])],
+        eval_qid=[others["qid"]],
+        eval_privileged=[table_of(Z[::-1])],
+    )
+    ours, theirs = (item.evals_result()["validation_0"]["rmse"] for item in (model, alone))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4)
+    assert model.best_iteration == alone.best_iteration < 20
+    booster = model.get_booster()
+    assert booster.feature_names == ["c0", "c1", "c2", "c3"]
+    expected = alone.predict(X)
+    np.testing.assert_allclose(model.predict(table_of(X)).compute(), expected, rtol=1e-4, atol=1e-5)
+    assert len(np.unique(expected)) > 10
+
+
+@pytest.mark.slow
+def test_where_rows_stay_a_torn_query_is_two_as_in_xgboost(client):
+    torn = QID.copy()
+    torn[CUT - 5 : CUT + 5] = QID[CUT]
+    x, z, y, qid = (on_both(client, halves(values)) for values in (X, Z, RELEVANCE, torn))
+    model = ranker(client, objective="rank:ndcg", ndcg_exp_gain=False, allow_group_split=True)
+    model.fit(x, y, qid=qid, privileged=z)
+    apart = np.where(np.arange(N) < CUT, torn, torn + 1)
+    settings = {"label": RELEVANCE, "qid": apart}
+    dtrain, privileged = (xgb.DMatrix(values, **settings) for values in (X, Z))
+    params = {**model.get_xgb_params(), "nthread": 1}
+    alone = pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0)
+    test = xgb.DMatrix(X)
+    np.testing.assert_allclose(model.get_booster().predict(test), alone.predict(test), rtol=1e-4, atol=1e-5)
+    brought = pi_xgb.train(params, dtrain, ROUNDS, teacher=RELEVANCE[::-1], kl_weight=1.0)
+    model.fit(x, y, qid=qid, teacher=on_both(client, halves(RELEVANCE[::-1])))
+    np.testing.assert_allclose(model.get_booster().predict(test), brought.predict(test), rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match=r"1 quer.*workers"):
+        model.set_params(crossfit=3).fit(x, y, qid=qid, privileged=z)
+
+
+@pytest.mark.slow
+def test_rows_of_a_query_lie_on_one_worker_in_order(client):
+    for qid, message in ((np.arange(N) * 7 % 30, r"30 queries.*workers"), (QID[::-1], "qid must rise")):
+        fields = {"label": on_both(client, halves(RELEVANCE)), "qid": on_both(client, halves(qid))}
+        dtrain, privileged = (pid.DaskDMatrix(client, on_both(client, halves(table)), **fields) for table in (X, Z))
+        known = {"labelled": QID > 3} if message.startswith("qid") else {}
+        params = {"objective": "rank:ndcg", "ndcg_exp_gain": False}
+        with pytest.raises(ValueError, match=message):
+            pid.train(client, params, dtrain, 2, privileged=privileged, **known)
+
+
+@pytest.mark.slow
+def test_what_a_ranker_of_a_cluster_cannot_is_said_before_any_training(client):
+    x, z = table_of(X), table_of(Z)
+    columns = table_of(np.empty((N, 0)), qid=QID, y=RELEVANCE)
+    model, good = ranker(client, allow_overlap=True), {"qid": columns["qid"], "privileged": z}
+    for changed, error, message in [
+        ({"qid": None}, ValueError, "pass qid="),
+        ({"group": [10] * 30}, ValueError, "neither groups nor weights"),
+        ({"sample_weight": columns["y"]}, ValueError, r"neither groups.*weights"),
+        ({"privileged": z.to_dask_array(lengths=True)}, TypeError, r"privileged.*DataFrame.*Series"),
+        ({"teacher_weight": np.ones(N)}, TypeError, r"teacher_weight.*DataFrame.*Series"),
+        ({"privileged": z.repartition(npartitions=2)}, ValueError, r"privileged.*2 partitions.*3"),
+        ({"eval_set": [(x, columns["y"])]}, ValueError, r"eval_qid.*eval_set.*0 for 1"),
+    ]:
+        with pytest.raises(error, match=message):
+            model.fit(x, columns["y"], **{**good, **changed})
+    shorter = dd.concat([z.partitions[0], z.partitions[1], z.partitions[2].loc[:298]])
+    with pytest.raises(ValueError, match=r"100.*X.*99.*privileged"):
+        model.fit(x, columns["y"], **{**good, "privileged": shorter})
+    for objective, message in (
+        ("rank:ndcg", "ndcg_exp_gain"),
+        ("reg:squarederror", "objective must be .* got 'reg:squarederror'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ranker(client, objective=objective).fit(x, columns["y"], **good)
+    assert clone(ranker(client, allow_group_split=True)).allow_group_split
+
+
+# --- bad input --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -377,6 +517,18 @@ def faults(client):
         "engine must be one of": {"teacher": q, "engine": "gpu"},
         "dtrain is among the evals": {"dtrain": dtrain, "teacher": q, "engine": "native", "evals": [(dtrain, "train")]},
         "crossfit must be 0": {"privileged": privileged, "crossfit": 400},
+        "labelled must have one value for each of the 600 rows of dtrain": {"teacher": q, "labelled": KNOWN[:-1]},
+        "teacher_weight has 3 partitions, dtrain has 4": {"teacher": q, "teacher_weight": spread(COUNTS, three)},
+        "the weight of a teacher in the list must have one value": {"teacher": [(q, COUNTS[:5])]},
+        "teacher_weight must be numbers from 0": {"teacher": q, "teacher_weight": spread(-COUNTS)},
+        "labelled must be truth values": {"teacher": q, "labelled": spread(ROW)},
+        "labelled has no row with a label": {"privileged": privileged, "labelled": ROW < 0},
+        "in a distributed training, got 'mixed'.*pi_xgb.fit_teacher": {"privileged": privileged, "teacher": "mixed"},
+        "got 'LogisticRegression'": {"privileged": privileged, "teacher": LogisticRegression()},
+        r"teacher='forest' requires .*values.*QuantileDMatrix": {
+            "dtrain": pid.DaskQuantileDMatrix(client, spread(x), spread(y)),
+            "teacher": "forest",
+        },
     }
 
 
@@ -398,8 +550,7 @@ def test_faults_have_a_clear_message(client):
             train(client, unknown, teacher=rows()[4])
     with pytest.raises(TypeError, match=r"client.*distributed.Client.*None"):
         pid.train("tcp://127.0.0.1", PARAMS, dtrain)
-    model = pid.DaskPrivilegedXGBClassifier(n_estimators=2)
-    model.client = client
+    model = made("Classifier", client, n_estimators=2)
     z = rows()[1]
     for message, keywords in {
         r"privileged.*3 partitions.*y .*4": {"privileged": spread(z, (90, 260, 250))},
@@ -408,6 +559,17 @@ def test_faults_have_a_clear_message(client):
     }.items():
         with pytest.raises((ValueError, TypeError), match=message):
             model.fit(spread(x), spread(y), **keywords)
+
+
+@pytest.mark.slow
+def test_an_objective_that_needs_more_than_y_is_refused(client):
+    x, z, y, *_ = (spread(array) for array in rows())
+    for objective, message in (
+        ("survival:aft", r"bounds.*pi_xgb\.dask\.train\).*label_lower_bound"),
+        ("rank:pairwise", r"requires queries.* use DaskPrivilegedXGBRanker"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            made("Regressor", client, n_estimators=2, objective=objective).fit(x, y, privileged=z)
 
 
 def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost():

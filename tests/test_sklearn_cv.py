@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import types
 
 import numpy as np
 import pandas as pd
@@ -62,61 +61,6 @@ def test_a_fitted_estimator_is_the_choice_of_select(classes, standard_errors):
     assert (standard_errors == 0) or model.best_params_["kl_weight"] == 0
 
 
-def test_the_selection_is_told_all_that_the_estimator_was_told(monkeypatch):
-    class Told(Exception):
-        pass
-
-    def no_selection(*keywords, **more):
-        raise Told(keywords, more)
-
-    monkeypatch.setattr("pi_xgb._sklearn.cv.select", no_selection)
-    x, z, y = rows()
-    y = y.astype(float).where(y.index > 9)
-    keywords = {
-        **{
-            "method": "kbpib",
-            "kl_weight": [2.0],
-            "teacher": "boosted",
-            "teacher_sees": "all",
-            "crossfit": 3,
-            "teacher_params": {"max_depth": 1},
-        },
-        **{"metric": "auc", "standard_errors": 2.0, "nfold": 4, "repeats": 2, "folds": None},
-    }
-    groups, counts, weight = np.arange(150) // 2, np.arange(150) % 3, np.linspace(1, 2, 150)
-    types = ["float", "q", "float", "float"]
-    model = estimator(**keywords, fold_jobs=2, random_state=np.int64(7), feature_types=types)
-    with pytest.raises(Told) as error:
-        model.fit(x, y, privileged=z, sample_weight=weight, teacher_weight=counts, crossfit_groups=groups)
-    (params, student, rounds), more = error.value.args
-    assert (rounds, params["learning_rate"], params["max_depth"]) == (6, 0.3, 2)
-    assert "method" not in params
-    assert (student.num_col(), student.num_row(), student.feature_types) == (4, 150, types)
-    np.testing.assert_allclose(student.get_weight(), weight, rtol=1e-6)
-    privileged = more.pop("privileged")
-    assert (privileged.feature_names, privileged.num_row()) == (["z0", "z1"], 150)
-    np.testing.assert_array_equal(privileged.get_label(), student.get_label())
-    assert more.pop("labelled").tolist() == [False] * 10 + [True] * 140
-    assert more.pop("teacher_weight") is counts
-    assert more.pop("groups") is groups
-    assert more == {**keywords, "seed": 7, "n_jobs": 2, "progress": False}
-    with pytest.raises(Told) as error:
-        estimator(random_state=np.random.RandomState(0)).fit(x, y, privileged=z)
-    assert error.value.args[1]["seed"] == 0
-    assert error.value.args[1]["n_jobs"] == 1
-
-    # The training of the choice gets the values per row, too.
-    class Found:
-        fit_matrices = staticmethod(no_selection)
-
-    monkeypatch.setattr("pi_xgb._sklearn.cv.select", lambda *keywords, **more: Found)
-    with pytest.raises(Told) as error:
-        model.fit(x, y, privileged=z, teacher_weight=counts, crossfit_groups=groups)
-    config = error.value.args[0][1]
-    assert config.crossfit_groups is groups
-    assert config.teacher_weight is counts
-
-
 def test_best_params_are_those_of_the_estimator_without_cv():
     x, z, y = rows(300)
     for sees, crossfit in (("privileged", 0), ("privileged", 2), ("all", 2)):
@@ -128,19 +72,6 @@ def test_best_params_are_those_of_the_estimator_without_cv():
         assert again.get_booster().num_boosted_rounds() == model.get_booster().num_boosted_rounds()
         # Teacher and student then have the same number of rounds, so the models are akin and not equal.
         assert np.corrcoef(again.predict_proba(x)[:, 1], model.predict_proba(x)[:, 1])[0, 1] > 0.8
-
-
-@pytest.mark.parametrize("standard_errors", [0.0, 1e6])
-def test_the_choice_is_trained_on_the_matrix_that_xgboost_made(standard_errors, monkeypatch):
-    trained, original = [], xgb.train
-    monkeypatch.setattr(
-        xgb, "train", lambda params, rows, *found, **how: trained.append(rows) or original(params, rows, *found, **how)
-    )
-    x, z, y = rows()
-    estimator(method="jpib", standard_errors=standard_errors).fit(x, y, privileged=z, eval_set=[(x, y)], verbose=False)
-    # Those of the folds are cut from another; the last one is quantised already, and is the evaluation set as well.
-    assert isinstance(trained[-1], xgb.QuantileDMatrix)
-    assert not any(isinstance(item, xgb.QuantileDMatrix) for item in trained[:-1])
 
 
 def test_results_are_named_as_in_scikit_learns_searches():
@@ -164,29 +95,6 @@ def test_results_are_named_as_in_scikit_learns_searches():
     scores = model.selection_.table.set_index(["candidate", "fold"])["score"]
     assert splits[1].tolist() == [-scores[candidate, 1] for candidate in results["candidate"]]
     assert model.best_score_ == results["mean_test_score"][list(results["candidate"]).index(model.selection_.candidate)]
-
-
-def test_the_choice_in_parameters_and_scores_of_either_sign():
-    model = estimator()
-    choice = {"kl_weight": 2.0, "method": "kbpib", "teacher": "boosted", "teacher_sees": "all", "crossfit": 3}
-    model.selection_ = types.SimpleNamespace(choice={"num_boost_round": 4, **choice})
-    assert model.best_params_ == {"n_estimators": 4, **choice}
-    own = ["method", "teacher", "teacher_sees", "crossfit", "kl_weight", "rounds", "score", "chosen"]
-    plain, chosen = ["", "", "", 0, 0.0, 3, 0.5, False], ["jpib", "", "", 0, 1.0, 4, 0.75, True]
-    other = ["", "", "", 0, 2.0, 5, 0.5, False]
-    summary = pd.DataFrame([plain, chosen, other, other], columns=own, index=["plain", "b", "a", "c"])
-    cells = [(name, fold, score + 0.25 * fold) for name, score in summary["score"].items() for fold in (0, 1)]
-    table = pd.DataFrame(cells, columns=["candidate", "fold", "score"]).assign(repeat=0)
-    for maximize, ranks in ((True, [2, 1, 2, 2]), (False, [1, 4, 1, 1])):
-        model.selection_ = types.SimpleNamespace(summary=summary, table=table, maximize=maximize)
-        results, sign = model.cv_results_, 1 if maximize else -1
-        assert model.best_score_ == sign * 0.75
-        assert results["candidate"].tolist() == ["plain", "b", "a", "c"]
-        assert results["split1_test_score"].tolist() == [sign * score for score in (0.75, 1.0, 0.75, 0.75)]
-        assert results["mean_test_score"].tolist() == [sign * score for score in (0.625, 0.875, 0.625, 0.625)]
-        assert results["std_test_score"].tolist() == [0.125] * 4
-        assert results["rank_test_score"].tolist() == ranks
-        assert results["params"][1] == {**dict(zip(own[:5], chosen, strict=False)), "n_estimators": 4}
 
 
 def test_clone_pickle_and_parameters():
@@ -239,51 +147,3 @@ def test_what_cannot_be_cross_validated_is_refused(monkeypatch, parameters, fit,
     x, z, y = rows()
     with pytest.raises(ValueError, match=message):
         estimator(**parameters).fit(x, y, **{"privileged": z, **fit})
-
-
-def test_teacher_params_have_names():
-    x, z, y = rows()
-    with pytest.raises(TypeError, match=r"teacher_params.*3"):
-        estimator(teacher_params=3).fit(x, y, privileged=z)
-
-
-def test_a_number_of_folds_is_a_number():
-    x, z, y = rows()
-    with pytest.raises(TypeError, match=r"nfold must be a whole number.*'3'"):
-        estimator(nfold="3").fit(x, y, privileged=z)
-
-
-def test_a_rare_class_is_called_by_its_name():
-    x, z, _ = rows()
-    with pytest.raises(ValueError, match=r"class 'rare'.*2 rows.*3 folds"):
-        estimator().fit(x, np.array(["rare"] * 2 + ["usual"] * 148), privileged=z)
-
-
-def test_a_rare_class_is_refused_only_where_folds_are_cut_by_class(monkeypatch):
-    class Asked(Exception):
-        pass
-
-    def no_selection(*keywords, **more):
-        raise Asked
-
-    monkeypatch.setattr("pi_xgb._sklearn.cv.select", no_selection)
-    x, z, _ = rows()
-    halves = np.arange(0, 150, 2), np.arange(1, 150, 2)
-    with pytest.raises(Asked):
-        estimator(folds=[halves, halves[::-1]]).fit(x, np.arange(150) < 2, privileged=z)
-    with pytest.raises(Asked):
-        estimator(classes=0).fit(x, np.arange(150) // 2, privileged=z)  # amounts, two rows of each
-
-
-@pytest.mark.parametrize("kind", [PrivilegedXGBClassifier, PrivilegedXGBClassifierCV])
-def test_labels_in_another_order_than_their_rows_are_refused(kind):
-    x, z, y = rows()
-    with pytest.raises(ValueError, match=r"y .*index.*order"):
-        kind(**SMALL).fit(x, y[::-1], privileged=z)
-
-
-def test_a_module_knows_its_own():
-    import pi_xgb._sklearn.estimators as module
-
-    with pytest.raises(AttributeError, match="no attribute 'PrivilegedXGBRanker'"):
-        module.PrivilegedXGBRanker  # noqa: B018

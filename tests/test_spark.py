@@ -1,10 +1,9 @@
-"""``pi_xgb.spark`` on a local Spark of two tasks, against one machine with all the rows."""
+"""``pi_xgb.spark`` on a local Spark of two tasks; test_clusters.py has the models."""
 
 import importlib
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 import xgboost as xgb
 from helpers_distributed import N_ROWS
@@ -27,7 +26,6 @@ from helpers_spark import (
 import pi_xgb
 from pi_xgb._core.learners.forest import Forest
 from pi_xgb._core.spec import Spec
-from pi_xgb._stats.folds import deal_folds, deal_groups
 
 pytestmark = MARKS
 
@@ -59,13 +57,6 @@ def vectors(frame):
 @pytest.fixture(scope="module")
 def weighted(frame):
     return pis.PrivilegedSparkXGBClassifier(**SETTINGS, weight_col="weight").fit(frame)
-
-
-def test_kbpib_with_weights_gives_the_trees_of_one_machine(weighted):
-    alone = on_one_machine(BINARY, "y", weight=TABLE["weight"])
-    # Two tasks end with the model of one machine, to the bit, names and attributes included.
-    assert trees(weighted.get_booster()) == trees(alone)
-    assert weighted.get_booster().save_raw("json") == alone.save_raw("json")
 
 
 def test_jpib_natively_on_sparse_vectors_in_a_pipeline_gives_the_trees_of_one_machine(vectors):
@@ -151,24 +142,6 @@ def test_validation_rows_stop_student_and_teacher(frame):
     assert trees(both_stop) != trees(alone())
 
 
-def test_crossfit_lets_every_worker_deal_its_own_rows(frame):
-    model = pis.PrivilegedSparkXGBClassifier(**SETTINGS, crossfit=3).fit(frame)
-    y, halves = TABLE["y"].to_numpy(), (0, N_ROWS // 2)
-    dealt = [deal_folds(y[start : start + N_ROWS // 2], 3, 0) for start in halves]
-    q = np.empty(N_ROWS, np.float32)
-    for folds in zip(*dealt, strict=True):
-        seen, unseen = (np.concatenate([fold[k] + start for fold, start in zip(folds, halves)]) for k in (0, 1))  # noqa: B905
-        teacher = xgb.train(BINARY, xgb.DMatrix(TABLE[Z_NAMES].iloc[seen], y[seen]), ROUNDS)
-        q[unseen] = teacher.predict(xgb.DMatrix(TABLE[Z_NAMES].iloc[unseen]))
-    student = pi_xgb.train(BINARY, xgb.DMatrix(TABLE[X_NAMES], y), ROUNDS, teacher=q, kl_weight=2.0)
-    received, expected = (booster.predict(xgb.DMatrix(TABLE[X_NAMES])) for booster in (model.get_booster(), student))
-    # Each q comes from a teacher that saw the other folds of both workers, and not its own row.
-    np.testing.assert_allclose(received, expected, atol=1e-6)
-    # Rows dealt among all of them would teach something else.
-    together = on_one_machine(BINARY, "y", crossfit=3).predict(xgb.DMatrix(TABLE[X_NAMES]))
-    assert abs(together - expected).max() > 1e-4
-
-
 def q_of_forest(frame, names):
     """What a forest of plain XGBoost on Spark predicts for all rows, by the parameters of ours."""
     from xgboost.spark import SparkXGBRegressor
@@ -195,9 +168,6 @@ def test_a_forest_is_that_of_plain_xgboost_on_spark(frame, privileged):
 
 
 KNOWN = (np.random.default_rng(3).random(N_ROWS) < 0.5) | (TABLE.index >= 540)
-COUNTS = np.random.default_rng(4).choice([0.0, 0.5, 1.0, 2.0], N_ROWS)
-# Groups that lie in one half of the rows each.
-PATIENT = np.where(TABLE.index < N_ROWS // 2, "a", "b") + pd.Series(TABLE.index // 3).astype(str)
 
 
 @pytest.fixture(scope="module")
@@ -205,46 +175,8 @@ def unlabelled(spark):
     """The table with labels for some rows alone: null in the first half, NaN in the second."""
     from pyspark.sql import functions as F
 
-    received = TABLE.assign(y=TABLE["y"].where(KNOWN), counts=COUNTS, patient=PATIENT, x_row=np.arange(N_ROWS))
+    received = TABLE.assign(y=TABLE["y"].where(KNOWN), patient="a", x_row=np.arange(N_ROWS))
     return spark.createDataFrame(received).withColumn("y", F.expr("if(x_row < 300, nullif(y, double('NaN')), y)"))
-
-
-def taught(table=TABLE, known=KNOWN, rounds=ROUNDS, **keywords):
-    """``pi_xgb.train`` on all rows, some of them without a label."""
-    label = table["y"].where(known, 0)
-    dtrain, privileged = (xgb.DMatrix(table[names], label) for names in (X_NAMES, Z_NAMES))
-    params = keywords.pop("params", BINARY)
-    return pi_xgb.train(
-        params, dtrain, rounds, privileged=privileged, kl_weight=2.0, labelled=np.asarray(known), **keywords
-    )
-
-
-def assert_close(booster, other):
-    margins = [item.predict(xgb.DMatrix(TABLE[X_NAMES]), output_margin=True) for item in (booster, other)]
-    np.testing.assert_allclose(*margins, atol=1e-5)
-
-
-TEACH = {**SETTINGS, "unlabelled": "teach"}
-
-
-@pytest.mark.filterwarnings("ignore:.*neither a label nor a teacher")
-@pytest.mark.parametrize(("method", "engine"), [("kbpib", "callback"), ("jpib", "native")])
-def test_rows_without_labels_are_taught_as_on_one_machine(unlabelled, method, engine):
-    model = pis.PrivilegedSparkXGBClassifier(**TEACH, method=method, engine=engine, teacher_weight_col="counts").fit(
-        unlabelled
-    )
-    alone = taught(method=method, engine=engine, teacher_weight=COUNTS)
-    # Null and NaN are no labels, and each row's teacher counts as its column says.
-    assert_close(model.get_booster(), alone)
-    assert model.get_booster().attributes() == alone.attributes()
-    # Labels that nobody knows are evaluated by nobody.
-    assert model.training_summary.train_objective_history == {}
-
-
-def test_with_all_labels_known_nothing_changes(frame):
-    model = pis.PrivilegedSparkXGBClassifier(**TEACH).fit(frame)
-    assert trees(model.get_booster()) == trees(on_one_machine(BINARY, "y"))
-    assert model.training_summary.train_objective_history
 
 
 def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
@@ -252,15 +184,20 @@ def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
 
     checked = unlabelled.withColumn("held_out", F.expr("held_out and not (y is null or isnan(y))"))
     model = pis.PrivilegedSparkXGBClassifier(
-        **{**TEACH, "n_estimators": 60, "max_depth": 6}, validation_indicator_col="held_out", early_stopping_rounds=3
+        **{**SETTINGS, "unlabelled": "teach", "n_estimators": 60, "max_depth": 6},
+        validation_indicator_col="held_out",
+        early_stopping_rounds=3,
     ).fit(checked)
     held_out = TABLE["held_out"] & KNOWN
     rest, valid = TABLE[~held_out], TABLE[held_out]
-    alone = taught(
-        rest,
-        KNOWN[~held_out],
+    label = rest["y"].where(KNOWN[~held_out], 0)
+    alone = pi_xgb.train(
+        {**BINARY, "max_depth": 6, "eval_metric": "logloss"},
+        xgb.DMatrix(rest[X_NAMES], label),
         60,
-        params={**BINARY, "max_depth": 6, "eval_metric": "logloss"},
+        privileged=xgb.DMatrix(rest[Z_NAMES], label),
+        kl_weight=2.0,
+        labelled=KNOWN[~held_out],
         evals=[(xgb.DMatrix(valid[X_NAMES], valid["y"]), "validation")],
         privileged_evals=[(xgb.DMatrix(valid[Z_NAMES], valid["y"]), "validation")],
         early_stopping_rounds=3,
@@ -268,52 +205,8 @@ def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
     )
     # The marks of the training rows are theirs, though validation rows lie among them.
     assert model.get_booster().best_iteration == alone.best_iteration < 59
-    assert_close(model.get_booster(), alone)
-
-
-def test_groups_stay_in_one_fold_of_crossfit(unlabelled):
-    settings = {**TEACH, "n_estimators": 3, "crossfit": 2}
-    grouped = pis.PrivilegedSparkXGBClassifier(**settings, crossfit_groups_col="patient").fit(unlabelled)
-    y, half, code = TABLE["y"].to_numpy(), N_ROWS // 2, pd.factorize(PATIENT)[0]
-    fold = np.full(N_ROWS, -1)
-    for rows_there in (np.arange(half), np.arange(half, N_ROWS)):
-        mine = rows_there[KNOWN[rows_there]]
-        for k, (_, held_out) in enumerate(deal_groups(y[mine], code[mine], 2, 0, classes=True)):
-            fold[np.isin(code, code[mine[held_out]])] = k
-    predictions = [
-        xgb.train(BINARY, xgb.DMatrix(TABLE[Z_NAMES][seen], y[seen]), 3).predict(xgb.DMatrix(TABLE[Z_NAMES]))
-        for seen in (KNOWN & (fold != 0), KNOWN & (fold != 1))
-    ]
-    q = np.where(fold < 0, (predictions[0] + predictions[1]) / 2, np.where(fold == 0, predictions[0], predictions[1]))
-    dtrain = xgb.DMatrix(TABLE[X_NAMES], np.where(KNOWN, y, 0))
-    # The row is judged by who does not know its group, or by both.
-    assert_close(grouped.get_booster(), pi_xgb.train(BINARY, dtrain, 3, teacher=q, kl_weight=2.0, labelled=KNOWN))
-
-
-def test_faults_of_rows_without_labels_are_found_on_the_driver(unlabelled):
-    from pyspark.sql import functions as F
-
-    for columns, changed, message in [
-        ({}, {"unlabelled": "refuse"}, "rows have no label in 'y' .*set unlabelled='teach'"),
-        ({}, {"unlabelled": "drop"}, "unlabelled must be one of"),
-        ({"y": "double('NaN')"}, {}, "label_col 'y' has no row with a label"),
-        ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
-        ({}, {"validation_indicator_col": "held_out"}, "validation rows need labels"),
-        ({"counts": "-counts"}, {"teacher_weight_col": "counts"}, "rows have a weight in 'counts' that is null"),
-        ({"counts": "'a'"}, {"teacher_weight_col": "counts"}, r"teacher_weight_col.*numbers.*'counts'.*string"),
-        ({}, {"teacher_weight_col": "count"}, "teacher_weight_col must name.*'count'"),
-        ({}, {"crossfit_groups_col": "patient"}, "crossfit_groups require crossfit"),
-        (
-            {"patient": "nullif(patient, 'a0')"},
-            {"crossfit_groups_col": "patient", "crossfit": 2},
-            "3 rows have null in 'patient'",
-        ),
-        ({"y": "if(x_row < 3, 1 - y, null)"}, {"crossfit": 200}, "between 2 and the"),
-        ({}, {"engine": "native", "tree_method": "approx"}, "engine='native' would not be exact"),
-    ]:
-        faulty = unlabelled.withColumns({name: F.expr(value) for name, value in columns.items()})
-        with pytest.raises((ValueError, TypeError), match=message):
-            pis.PrivilegedSparkXGBClassifier(**{**TEACH, **changed}).fit(faulty)
+    margins = [item.predict(xgb.DMatrix(TABLE[X_NAMES]), output_margin=True) for item in (model.get_booster(), alone)]
+    np.testing.assert_allclose(*margins, atol=1e-5)
 
 
 def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, frame, tmp_path):
@@ -380,168 +273,6 @@ def test_a_partition_with_too_few_rows_is_an_error_that_says_so(spark, frame):
         pis.PrivilegedSparkXGBClassifier(**SETTINGS).fit(half_empty)
 
 
-def worker_of(names=None, **changed):
-    from pi_xgb._spark.worker import Worker
-
-    settings = {"stops": False, "reads_privileged": False, "reads_features": False, "exposed": False, "ranks": False}
-    return Worker(names, **{**settings, "keywords": {}, **changed})
-
-
-@pytest.mark.parametrize("reads", [False, True])
-@pytest.mark.parametrize("own", [None, {"max_bin": 9}])
-@pytest.mark.parametrize("of_quantiles", [False, True])
-def test_the_teachers_matrix_is_made_as_the_students_where_it_may_be(reads, own, of_quantiles):
-    from pi_xgb._spark.worker import PREFIX
-
-    given = {
-        "use_qdm": of_quantiles,
-        "feature_cols": X_NAMES,
-        "kwargs": {"nthread": 2, "missing": 0.0, "max_bin": 7, "feature_weights": [1], "feature_names": X_NAMES},
-        "enable_sparse_data_optim": True,
-        "dev_ordinal": None,
-    }
-    numbers = pd.DataFrame({f"{PREFIX}0": [1.0], f"{PREFIX}1": [2.0], "label": [0]})
-    vector = pd.DataFrame({PREFIX: [[1.0, 2.0]], "label": [0]})
-    # Neither read by a teacher nor binned by other params: then a matrix of quantiles, of as many bins.
-    alike = not reads and own is None
-    for names, part in ((Z_NAMES, numbers), (None, vector)):
-        worker = worker_of(names, reads_privileged=reads, keywords={"teacher_params": own})
-        received = worker._privileged_arguments([part], given)
-        (made,) = received.pop("iterator")
-        if names is None:
-            pd.testing.assert_frame_equal(made, vector.rename(columns={PREFIX: "values"}))
-        else:
-            # XGBoost asks for this column, whatever is in it.
-            pd.testing.assert_frame_equal(made, numbers.assign(values=0))
-        assert received == {
-            "use_qdm": of_quantiles and alike,
-            "feature_cols": [f"{PREFIX}0", f"{PREFIX}1"] if names else None,
-            "kwargs": {
-                "nthread": 2,
-                "missing": 0.0,
-                **({"max_bin": 7} if alike else {}),
-                **({"feature_names": Z_NAMES} if names else {}),
-            },
-            "enable_sparse_data_optim": False,
-            "dev_ordinal": None,
-        }
-
-
-def test_a_task_trains_with_what_it_is_told(monkeypatch):
-    from pi_xgb._spark import worker as module
-
-    received = {}
-    monkeypatch.setattr(module, "train", lambda *given, **more: received.update(more, given=given) or "booster")
-    dtrain, privileged, validation = (xgb.DMatrix(np.zeros((9, 1)), np.zeros(9)) for _ in range(3))
-    evals = [(dtrain, "training"), (validation, "validation")]
-    keywords = {"method": "kbpib", "kl_weight": 3.0, "crossfit": 2, "engine": "callback", "allow_overlap": True}
-    for stops, engine, own, labelled in (
-        (True, "callback", {"max_depth": 2, "nthread": 8}, None),
-        (False, "native", None, None),
-        (False, "callback", None, np.ones(9, bool)),
-    ):
-        made = {**keywords, "engine": engine, "teacher_params": own}
-        worker = worker_of(stops=stops, keywords=made)
-        worker._privileged = privileged, validation
-        worker._per_row = {} if labelled is None else {"labelled": labelled}
-        received.clear()
-        params = {"nthread": 1, "device": "cpu", "eta": 1}
-        assert worker.train(params, dtrain, evals=evals, num_boost_round=4) == "booster"
-        # Threads and device are the task's; rows that the engine changes, or nobody knows, are not evaluated.
-        assert received == {
-            **keywords,
-            "engine": engine,
-            "teacher_params": own and {"max_depth": 2, "nthread": 1, "device": "cpu"},
-            **worker._per_row,
-            "given": (params, dtrain),
-            "privileged": privileged,
-            "privileged_evals": [(validation, "validation")] if stops else None,
-            "evals": evals if engine == "callback" and labelled is None else evals[1:],
-            "num_boost_round": 4,
-        }
-
-
-def test_tasks_are_told_what_the_settings_mean(frame, unlabelled, vectors, monkeypatch):
-    from pi_xgb._spark import estimators
-
-    monkeypatch.setattr(estimators, "calling", lambda fit, worker: lambda self, dataset: worker)
-
-    def settings_of(dataset, made=pis.PrivilegedSparkXGBClassifier, **changed):
-        estimator = made(**{**SETTINGS, **changed})
-        worker = estimator._fit(dataset)
-        own = estimator._own_params()
-        names = ("method", "kl_weight", "teacher", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
-        assert worker._keywords == {name: own[name] for name in (*names, "engine")}
-        return worker._names, worker._stops, worker._reads_privileged, worker._reads_features
-
-    assert settings_of(frame) == (Z_NAMES, False, False, False)
-    assert settings_of(frame, privileged_cols="z0", crossfit=2) == (["z0"], False, True, False)
-    assert settings_of(vectors, privileged_cols="z", features_col="x") == (None, False, False, False)
-    # Values of features are read where the teacher sees them, those of privileged columns by all but plain boosting.
-    assert settings_of(frame, teacher_sees="all") == (Z_NAMES, False, True, True)
-    assert settings_of(frame, teacher="forest") == (Z_NAMES, False, True, True)
-    assert settings_of(frame, teacher="forest", teacher_sees="privileged", crossfit=0) == (Z_NAMES, False, True, False)
-    all_columns = {"privileged_cols": [*X_NAMES, *Z_NAMES], "allow_overlap": True}
-    assert settings_of(frame, teacher="forest", **all_columns)[3] is False
-    assert settings_of(frame, teacher="boosted", privileged_cols=None) == ([], False, True, True)
-    stopping = {"validation_indicator_col": "held_out", "early_stopping_rounds": 2}
-    assert settings_of(frame, **stopping, kl_weight=0.5) == (Z_NAMES, True, False, False)
-    # Only a boosted teacher that learns first, from privileged columns, and counts, stops.
-    for unread in (
-        {"kl_weight": 0.0},
-        {"method": "jpib"},
-        {"early_stopping_rounds": None},
-        {"validation_indicator_col": None},
-        {"teacher": "forest"},
-        {"teacher_sees": "all"},
-    ):
-        assert settings_of(frame, **{**stopping, **unread})[1] is False
-    # Where copies stand for the teacher it learns from rows with labels, taken out of its matrix.
-    assert settings_of(unlabelled, unlabelled="teach") == (Z_NAMES, False, False, False)
-    amounts = {"made": pis.PrivilegedSparkXGBRegressor, "unlabelled": "teach"}
-    for objective, reads in (("reg:squarederror", False), ("reg:squaredlogerror", True)):
-        assert settings_of(unlabelled, **amounts, objective=objective) == (Z_NAMES, False, reads, False)
-    assert settings_of(frame, **amounts, objective="reg:squaredlogerror") == (Z_NAMES, False, False, False)
-
-
-def test_one_pass_over_the_rows_counts_them_and_edges_are_none(spark):
-    from pyspark.ml.functions import array_to_vector
-    from pyspark.sql.types import ArrayType, FloatType
-
-    from pi_xgb._spark.checks import Columns, Rows, check_rows, privileged_columns, with_labels_filled
-
-    largest = float(np.finfo(np.float32).max)
-    names = ["amount", "held_out", "weight", "z", "list"]
-    lines = [
-        (largest, False, 0.0, 1.0, [1.0]),
-        (-largest, False, largest, 1.0, [1.0]),
-        (float("nan"), False, 0.5, 1.0, [1.0]),
-        (None, False, 0.5, 1.0, [1.0]),
-        (2.0, True, 0.5, 1.0, [1.0]),
-        (3.0, True, 0.5, 1.0, [1.0]),
-    ]
-    received = spark.createDataFrame(
-        lines, "amount double, held_out boolean, weight double, z double, list array<double>"
-    )
-    assert received.columns == names
-    columns = Columns("x", "z", "amount", weight="weight", validation="held_out", teacher_weight="weight")
-    # The largest numbers of single precision, and a weight of 0, are good.
-    rows = check_rows(received, columns, classes=False, teach_unlabelled=True)
-    assert rows == Rows(2, 2, 2, (-largest, largest))
-    with pytest.raises(ValueError, match="2 rows have no label"):
-        check_rows(received, columns, classes=False)
-    with pytest.raises(ValueError, match=r"must have training rows.* 2"):
-        check_rows(received.where("held_out"), columns, classes=False)
-    filled = with_labels_filled(received, columns, "known").select("amount", "known").collect()
-    assert [tuple(line) for line in filled][2:] == [(0.0, False), (0.0, False), (2.0, True), (3.0, True)]
-    # Single precision is what XGBoost reads, and half of what travels.
-    received = received.withColumn("vector", array_to_vector("list"))
-    lists = [ArrayType(FloatType(), holds_null) for holds_null in (True, False)]
-    for name, alias, kind in (("z", "its0", FloatType()), ("list", "its", lists[0]), ("vector", "its", lists[1])):
-        (field,) = received.select(privileged_columns(received, name, "its")).schema
-        assert (field.name, field.dataType) == (alias, kind)
-
-
 def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost():
     with pytest.warns(UserWarning, match=r"no parameter 'privileged_col'.*did you mean 'privileged_cols'"):
         pis.PrivilegedSparkXGBRegressor(privileged_col=["z0"])
@@ -557,7 +288,7 @@ SETTINGS_AT_FAULT = {
     "unknown label": ({"label_col": "yy"}, "label_col must name.*'yy'"),
     "unknown feature": ({"features_col": ["x0", "x8"]}, "features_col must name.*'x8'"),
     "twice": ({"privileged_cols": ["z0", "z0"]}, "privileged_cols must have distinct names"),
-    "the label itself": ({"privileged_cols": ["z0", "y"]}, "the label or the validation indicator"),
+    "the label itself": ({"privileged_cols": ["z0", "y"]}, "the column of labels, validation or queries"),
     "overlap": ({"privileged_cols": ["z0", "x0"]}, r"columns \['x0'\] are in features_col and in privileged_cols"),
     "crossfit of jpib": ({"method": "jpib", "crossfit": 3}, "crossfit is not supported with method='jpib'"),
     "crossfit": ({"crossfit": 1}, "crossfit must be 0"),
@@ -571,7 +302,11 @@ SETTINGS_AT_FAULT = {
         r"columns \['x0'\] are in features_col and in privileged_cols",
     ),
     "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact"),
-    "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be 0, 1, \.\.\. without a gap"),
+    "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be .*0, 1, \.\.\. without a gap"),
+    "unlabelled": ({"unlabelled": "drop"}, "unlabelled must be one of"),
+    "groups of nothing": ({"crossfit_groups_col": "kind"}, "crossfit_groups require crossfit"),
+    "unknown weight": ({"teacher_weight_col": "count"}, "teacher_weight_col must name.*'count'"),
+    "continued jpib": ({"method": "jpib", "xgb_model": on_one_machine(BINARY, "y")}, "xgb_model cannot be continued"),
 }
 
 
@@ -592,6 +327,7 @@ def test_columns_of_other_types_are_refused(frame):
         ({"privileged_cols": "word"}, "'word' of type string"),
         ({"label_col": "word"}, "label_col must be numbers, got 'word' of type string"),
         ({"validation_indicator_col": "y"}, "must be of type boolean"),
+        ({"teacher_weight_col": "word"}, r"teacher_weight_col.*numbers.*'word'.*string"),
     ]:
         with pytest.raises(TypeError, match=message):
             pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(worded)
@@ -615,9 +351,9 @@ def test_privileged_columns_inside_the_vector_of_features_are_found(frame):
 ROWS_AT_FAULT = {
     "null label": ({"y": "nullif(y, 1)"}, {}, r"rows have no label in 'y'"),
     "infinite label": ({"y": "if(y = 1, double('Infinity'), 0)"}, {}, "rows have a label in 'y' that is not finite"),
-    "huge label": ({"y": "if(y = 1, 1e19, 0)"}, {}, "the classes in 'y' must be 0, 1"),
+    "huge label": ({"y": "if(y = 1, 1e19, 0)"}, {}, "the classes in 'y' must be .*0, 1"),
     "infinite weight": ({"weight": "double('Infinity')"}, {"weight_col": "weight"}, "infinite or negative"),
-    "one class": ({"y": "0"}, {}, "'y' must have at least two classes"),
+    "one class": ({"y": "0"}, {}, "the classes in 'y' must be two or more"),
     "negative weight": ({"weight": "weight - 2"}, {"weight_col": "weight"}, "null, NaN, infinite or negative"),
     "null indicator": (
         {"held_out": "nullif(held_out, true)"},
@@ -631,21 +367,38 @@ ROWS_AT_FAULT = {
         "no row that is true in 'held_out'",
     ),
     "null vector": ({"list": "if(y = 1, array(z0), null)"}, {"privileged_cols": "list"}, "rows have no vector"),
+    "unlabelled": ({}, {"unlabelled": "refuse"}, "rows have no label in 'y' .*set unlabelled='teach'"),
+    "no label": ({"y": "double('NaN')"}, {}, "label_col 'y' has no row with a label"),
+    "one class with labels": ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
+    "unlabelled validation": ({}, {"validation_indicator_col": "held_out"}, "validation rows need labels"),
+    "negative teacher": ({"weight": "-weight"}, {"teacher_weight_col": "weight"}, "a weight in 'weight' that is null"),
+    "null group": (
+        {"patient": "if(x_row < 3, null, patient)"},
+        {"crossfit_groups_col": "patient", "crossfit": 2},
+        "3 rows have null in 'patient'",
+    ),
+    "few labels": ({"y": "if(x_row < 3, 1 - y, null)"}, {"crossfit": 200}, "between 2 and the"),
+    "inexact engine": ({}, {"engine": "native", "tree_method": "approx"}, "engine='native' would not be exact"),
 }
 
 
 @pytest.mark.parametrize("case", ROWS_AT_FAULT)
-def test_rows_at_fault_are_found_on_the_driver(frame, case):
+def test_rows_at_fault_are_found_on_the_driver(frame, unlabelled, case):
     from pyspark.sql import functions as F
 
     columns, changed, message = ROWS_AT_FAULT[case]
-    faulty = frame.withColumns({name: F.expr(value) for name, value in columns.items()})
+    is_later = list(ROWS_AT_FAULT).index(case) >= list(ROWS_AT_FAULT).index("unlabelled")
+    settings = {**SETTINGS, **({"unlabelled": "teach"} if is_later else {}), **changed}
+    faulty = (unlabelled if is_later else frame).withColumns({name: F.expr(value) for name, value in columns.items()})
     with pytest.raises(ValueError, match=message):
-        pis.PrivilegedSparkXGBClassifier(**{**SETTINGS, **changed}).fit(faulty)
+        pis.PrivilegedSparkXGBClassifier(**settings).fit(faulty)
 
 
 def test_a_regressor_says_what_its_objective_needs(frame):
     settings = {**SETTINGS, "label_col": "amount"}
+    for wrong, message in [({"method": "jpib"}, "method='kbpib'"), ({"engine": "native"}, "or 'auto'")]:
+        with pytest.raises(ValueError, match=message):
+            pis.PrivilegedSparkXGBRegressor(**settings, objective="reg:squaredlogerror", **wrong).fit(frame)
     for objective, message in [
         ("binary:logistic", r"the labels of 'amount' must lie in \[0, 1\]"),
         ("reg:expectileerror", "a teacher can guide the objectives"),
@@ -656,76 +409,10 @@ def test_a_regressor_says_what_its_objective_needs(frame):
             pis.PrivilegedSparkXGBRegressor(**settings, objective=objective).fit(frame)
 
 
-def test_a_teacher_of_counts_knows_what_rows_were_exposed_to(spark):
-    from pyspark.sql import functions as F
-
-    exposure = 1 + np.arange(N_ROWS) % 5
-    received = TABLE.assign(amount=TABLE["amount"] * exposure, log_time=np.log(exposure))
-    settings = {**SETTINGS, "label_col": "amount", "objective": "count:poisson", "base_margin_col": "log_time"}
-    frame = spark.createDataFrame(received)
-    booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
-    matrices = [
-        xgb.DMatrix(received[names], received["amount"], base_margin=received["log_time"])
-        for names in (X_NAMES, Z_NAMES)
-    ]
-    params = {**PARAMS, "objective": "count:poisson"}
-    alone = pi_xgb.train(params, matrices[0], ROUNDS, privileged=matrices[1], kl_weight=2.0)
-    np.testing.assert_allclose(booster.predict(matrices[0]), alone.predict(matrices[0]), rtol=1e-4)
-    # Elsewhere a margin is where the student starts, and not the teacher.
-    settings |= {"objective": "reg:squarederror"}
-    booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame.withColumn("log_time", F.lit(3.0))).get_booster()
-    matrices[0].set_base_margin(np.full(N_ROWS, 3.0))
-    matrices[1].set_base_margin(np.empty(0))
-    alone = pi_xgb.train({**PARAMS}, matrices[0], ROUNDS, privileged=matrices[1], kl_weight=2.0)
-    np.testing.assert_allclose(booster.predict(matrices[0]), alone.predict(matrices[0]), rtol=1e-4)
-
-
-def test_copies_are_those_of_one_machine_and_what_they_cannot_do_is_said_on_the_driver(spark, frame):
-    settings = {**SETTINGS, "label_col": "amount", "objective": "reg:squaredlogerror"}
-    booster = pis.PrivilegedSparkXGBRegressor(**settings).fit(frame).get_booster()
-    assert booster.attr("pi_xgb_engine") == "copies"
-    alone = on_one_machine({**PARAMS, "objective": "reg:squaredlogerror"}, "amount")
-    x = xgb.DMatrix(TABLE[X_NAMES])
-    np.testing.assert_allclose(booster.predict(x), alone.predict(x), rtol=1e-4)
-    known = np.arange(N_ROWS) % 3 > 0
-    gaps = spark.createDataFrame(TABLE.assign(amount=TABLE["amount"].where(known)))
-    booster = pis.PrivilegedSparkXGBRegressor(**settings, unlabelled="teach").fit(gaps).get_booster()
-    alone = on_one_machine({**PARAMS, "objective": "reg:squaredlogerror"}, "amount", labelled=known)
-    np.testing.assert_allclose(booster.predict(x), alone.predict(x), rtol=1e-4)
-    assert len(np.unique(alone.predict(x))) > 10
-    for wrong, message in [({"method": "jpib"}, "method='kbpib'"), ({"engine": "native"}, "or 'auto'")]:
-        with pytest.raises(ValueError, match=message):
-            pis.PrivilegedSparkXGBRegressor(**settings, **wrong).fit(frame)
-
-
 RANKING = {**SETTINGS, "label_col": "kind", "qid_col": "query", "kl_weight": 1.0}
+
+
 BY_PAIRS = {"objective": "rank:pairwise", "lambdarank_num_pair_per_sample": 30}  # all, in whatever order they come
-
-
-def ranked_on_one_machine(params, query, **keywords):
-    order = np.argsort(query, kind="stable")
-    settings = {"label": TABLE["kind"].iloc[order], "qid": query[order]}
-    dtrain, privileged = (xgb.DMatrix(TABLE[names].iloc[order], **settings) for names in (X_NAMES, Z_NAMES))
-    by_row = {name: values[order] for name, values in keywords.items()}
-    params = {**PARAMS, **params}
-    return pi_xgb.train(params, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0, **by_row)
-
-
-def test_a_ranker_gives_the_model_of_one_machine_also_where_queries_are_not_judged(spark, frame):
-    query = np.arange(N_ROWS) // 10
-    known = query % 3 > 0
-    weight = np.where(known, query % 4 < 2, 1.0)
-    received = TABLE.assign(query=query, kind=TABLE["kind"].where(known), taught=weight)
-    settings = {**RANKING, "ndcg_exp_gain": False, "unlabelled": "teach", "teacher_weight_col": "taught"}
-    fitted = pis.PrivilegedSparkXGBRanker(**settings).fit(spark.createDataFrame(received))
-    params = {"objective": "rank:ndcg", "ndcg_exp_gain": False}
-    alone = ranked_on_one_machine(params, query, labelled=known, teacher_weight=weight)
-    x = xgb.DMatrix(TABLE[X_NAMES])
-    np.testing.assert_allclose(fitted.get_booster().predict(x), alone.predict(x), rtol=1e-4, atol=1e-5)
-    assert fitted.get_booster().attr("pi_xgb_engine") == "copies"
-    assert type(fitted).__name__ == "SparkXGBRankerModel"
-    # What the teacher knows is not in it.
-    assert fitted.transform(frame.drop(*Z_NAMES)).select("prediction").count() == N_ROWS
 
 
 def test_queries_are_brought_together_and_torn_ones_are_an_error(spark):
@@ -738,7 +425,10 @@ def test_queries_are_brought_together_and_torn_ones_are_an_error(spark):
         pis.PrivilegedSparkXGBRanker(**RANKING, **BY_PAIRS).fit(scattered)
     fitted = pis.PrivilegedSparkXGBRanker(**RANKING, **BY_PAIRS, force_repartition=True).fit(scattered)
     x = xgb.DMatrix(TABLE[X_NAMES])
-    expected = ranked_on_one_machine(BY_PAIRS, query).predict(x)
+    order = np.argsort(query, kind="stable")
+    fields = {"label": TABLE["kind"].iloc[order], "qid": query[order]}
+    dtrain, privileged = (xgb.DMatrix(TABLE[names].iloc[order], **fields) for names in (X_NAMES, Z_NAMES))
+    expected = pi_xgb.train({**PARAMS, **BY_PAIRS}, dtrain, ROUNDS, privileged=privileged, kl_weight=1.0).predict(x)
     np.testing.assert_allclose(fitted.get_booster().predict(x), expected, rtol=1e-4, atol=1e-5)
 
 
@@ -746,7 +436,7 @@ RANKERS_AT_FAULT = {
     "no column of queries": ({"qid_col": None}, "qid_col must be set"),
     "unknown queries": ({"qid_col": "search"}, "qid_col must name.*'search'"),
     "weights of rows": ({"weight_col": "weight"}, "XGBoost weighs whole queries"),
-    "queries for the teacher": ({"privileged_cols": ["query"]}, "privileged_cols must not have qid_col.*'query'"),
+    "queries for the teacher": ({"privileged_cols": ["query"]}, "privileged_cols must not have .*queries.*'query'"),
     "rows of no query": ({"qid_col": "hole"}, "null in 'hole'"),
     "the gain of the default": ({"objective": "rank:ndcg"}, "ndcg_exp_gain"),
     "an objective of no order": ({"objective": "reg:squarederror"}, "objective must be .* got 'reg:squarederror'"),
@@ -763,20 +453,6 @@ def test_what_a_ranker_needs_is_found_on_the_driver(frame, case):
     settings = {**RANKING, "objective": "rank:pairwise", **changed}
     with pytest.raises(ValueError, match=message):
         pis.PrivilegedSparkXGBRanker(**settings).fit(queries)
-
-
-def test_a_joint_student_is_not_continued(frame):
-    booster = on_one_machine(BINARY, "y")
-    with pytest.raises(ValueError, match="xgb_model cannot be continued by method='jpib'"):
-        pis.PrivilegedSparkXGBClassifier(**SETTINGS, method="jpib", xgb_model=booster).fit(frame)
-
-
-def test_an_xgboost_that_is_built_differently_is_named():
-    from pi_xgb._spark.worker import calling
-
-    # Instead of a training without a teacher.
-    with pytest.raises(RuntimeError, match=r"does not call create_dmatrix_from_partitions, worker_train"):
-        calling(lambda estimator, dataset: None, worker_of())
 
 
 def test_without_pyspark_the_extra_is_named(monkeypatch):

@@ -23,8 +23,8 @@ from .._xgb.signature import called_like, warn_of_misspelt
 from .cluster import train_async
 from .rows import check_as_many_parts, is_collection
 
-Fields = dict[str, Any]
-EvalRows = list[tuple[Any, Fields]]
+Columns = dict[str, Any]
+"""The collections of the training rows or of an evaluation set, by their keyword of ``fit``."""
 
 # The base class of both, not exported by xgboost.dask.
 _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]
@@ -109,58 +109,44 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
             As for ``xgboost.dask``'s estimators. Weights count for the teacher as well.
         """
-        config = self._teacher_config(
-            teacher, privileged=privileged, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups
-        )
-        if config.is_given:
-            check_labels_alone(self.objective, "DaskPrivilegedXGBRanker")
-        _check_blocks(privileged, y, "privileged", "y")
-        tables = checked_eval_privileged(eval_privileged, eval_set)
-        exposed = self.objective in LOSSES and LOSSES[self.objective].has_exposure
-        margins = (base_margin_eval_set if exposed else None) or [None] * len(tables)
-        return self._fit_with_teacher(
-            config,
-            {"base_margin": base_margin if exposed else None},
-            [(table, {"base_margin": margin}) for table, margin in zip(tables, margins, strict=True)],
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            base_margin=base_margin,
-            eval_set=eval_set,
-            sample_weight_eval_set=sample_weight_eval_set,
-            base_margin_eval_set=base_margin_eval_set,
-            verbose=verbose,
-            xgb_model=xgb_model,
-            feature_weights=feature_weights,
-        )
+        return self._fit(**{name: value for name, value in locals().items() if name not in ("self", "__class__")})
 
-    def _teacher_config(self, teacher: Any, **rows: Any) -> TeacherConfig:
-        """Return the checked configuration of the estimator and of one ``fit``."""
-        for name in _ELSEWHERE.keys() & (getattr(self, "kwargs", None) or {}).keys():
-            raise TypeError(f"{name} is no parameter of the Dask estimators: use {_ELSEWHERE[name]}")
-        settings = {name: getattr(self, name) for name in SETTINGS}
-        config = TeacherConfig(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
-        if config.is_given:
-            config.check()
-            config.check_distributed()
-        return config
-
-    def _fit_with_teacher(
-        self, config: TeacherConfig, fields: Fields, evals: EvalRows, *, y: Any, eval_set: Any, **arguments: Any
+    def _fit(
+        self,
+        *,
+        teacher: Any,
+        eval_set: Any,
+        eval_privileged: Any,
+        base_margin_eval_set: Any,
+        eval_qid: Any = None,
+        **given: Any,
     ) -> Self:
-        """Run XGBoost's own ``fit`` with a teacher in the training.
+        """Run XGBoost's own ``fit`` with a teacher in the training; ``given`` are the other keywords of ``fit``."""
+        rows = {name: given.pop(name) for name in ("privileged", "teacher_weight", "crossfit_groups")}
+        config = self._teacher_config(teacher, **rows)
+        columns: Columns = {name: given.pop(name) for name in ("X", "y", "qid", "base_margin") if name in given}
+        columns |= rows | {"teacher": config.teacher}
+        tables = checked_eval_privileged(eval_privileged, eval_set)
+        check_partitions(columns["privileged"], columns["y"], "privileged", "y")
+        more = {"qid": eval_qid, "base_margin": base_margin_eval_set, "privileged": tables}
+        sets = [
+            {"X": X, "y": y, **{name: None if values is None else values[i] for name, values in more.items()}}
+            for i, (X, y) in enumerate(eval_set or ())
+        ]
+        columns, sets = self._arranged(columns, sets)
+        arguments = {name: columns[name] for name in ("X", "y", "qid", "base_margin") if name in columns} | given
+        arguments["eval_set"] = [(own["X"], own["y"]) for own in sets] or None
+        margins = [own["base_margin"] for own in sets]
+        arguments["base_margin_eval_set"] = None if base_margin_eval_set is None else margins
+        if "qid" in columns:
+            arguments["eval_qid"] = [own["qid"] for own in sets] or None
 
-        ``config`` has tables in place of matrices. ``fields`` are the other fields of the teacher's matrix, without
-        labels: queries, and the ``base_margin`` of ``fit`` where it is the logarithm of an exposure. ``evals`` has the
-        privileged columns (or None) of each evaluation set, and its fields.
-        """
         xgboost_fit = self._xgboost._fit_async
         if config.is_given:
-            y, labelled = labels_and_mask(y)
+            arguments["y"], labelled = labels_and_mask(columns["y"])
+            config = dataclasses.replace(config, **{name: columns[name] for name in ("teacher", *rows)})
             config = dataclasses.replace(config, labelled=labelled)
-            labels = [labels for _, labels in eval_set or ()]
-            evals = [(table, own | {"label": label}) for (table, own), label in zip(evals, labels, strict=True)]
-            train = functools.partial(self._train_with_teacher, config, fields | {"label": y}, evals)
+            train = functools.partial(self._train_with_teacher, config, columns | {"y": arguments["y"]}, sets)
             names: dict[str, Any] = {"_train_async": train}
             if config.sees_student:  # a matrix of quantiles has no feature values
                 wrap = rebind(xgboost.dask._async_wrap_evaluation_matrices, _can_use_qdm=lambda *_: False)
@@ -171,21 +157,39 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
                 "kl_weight has no effect without a teacher, so this is plain XGBoost: pass privileged= or teacher= to "
                 "fit, or set kl_weight=0"
             )
-        return self._client_sync(  # type: ignore[no-any-return]
-            functools.partial(xgboost_fit, self), y=y, eval_set=eval_set, **arguments
-        )
+        return self._client_sync(functools.partial(xgboost_fit, self), **arguments)  # type: ignore[no-any-return]
+
+    def _teacher_config(self, teacher: Any, **rows: Any) -> TeacherConfig:
+        """Return the checked configuration of the estimator and of one ``fit``."""
+        for name in _ELSEWHERE.keys() & (getattr(self, "kwargs", None) or {}).keys():
+            raise TypeError(f"{name} is no parameter of the Dask estimators: use {_ELSEWHERE[name]}")
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        config = TeacherConfig(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
+        if config.is_given:
+            config.check()
+            config.check_distributed()
+            self._check_objective(config)
+        return config
+
+    def _check_objective(self, config: TeacherConfig) -> None:
+        """Raise for an objective that needs more than y."""
+        check_labels_alone(self.objective, "DaskPrivilegedXGBRanker")
+
+    def _arranged(self, columns: Columns, sets: list[Columns]) -> tuple[Columns, list[Columns]]:
+        """Return the columns of the training rows and of the evaluation sets where they are to be trained on."""
+        return columns, sets
 
     async def _train_with_teacher(
-        self, config: TeacherConfig, fields: Fields, eval_rows: EvalRows, *, client: Any, evals: Any, **arguments: Any
+        self, config: TeacherConfig, columns: Columns, sets: list[Columns], *, client: Any, evals: Any, **arguments: Any
     ) -> Any:
         """Train in place of XGBoost, with the matrices that XGBoost built for the student."""
         check_obj(arguments.pop("obj", None), config)
         privileged_evals = []
         if self.early_stopping_rounds and config.can_stop_early:
-            for (table, own), (_, name) in zip(eval_rows, evals or (), strict=True):
-                if table is not None:
-                    privileged_evals.append((await self._matrix(client, table, own), name))
-        privileged = await self._matrix(client, config.privileged, fields)
+            for own, (_, name) in zip(sets, evals or (), strict=True):
+                if own["privileged"] is not None:
+                    privileged_evals.append((await self._matrix(client, own), name))
+        privileged = None if config.privileged is None else await self._matrix(client, columns)
         config = dataclasses.replace(config, privileged=privileged, privileged_evals=privileged_evals or None)
         keywords = {name: value for name, value in arguments.items() if name not in ("global_config", "dconfig")}
         splits = getattr(self, "allow_group_split", False)
@@ -193,12 +197,13 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
             client, config=config, evals=evals, engine=self.engine, splits_queries=splits, **keywords
         )
 
-    async def _matrix(self, client: Any, table: Any, fields: dict[str, Any]) -> Any:
-        if table is None:
-            return None
-        return await DaskDMatrix(
-            client, table, missing=self.missing, enable_categorical=self.enable_categorical, **fields
-        )
+    async def _matrix(self, client: Any, columns: Columns) -> Any:
+        """Return the matrix of privileged columns; a margin is the teacher's where it is an exposure."""
+        exposed = self.objective in LOSSES and LOSSES[self.objective].has_exposure
+        fields = {"label": columns["y"], "qid": columns.get("qid")}
+        fields["base_margin"] = columns["base_margin"] if exposed else None
+        settings = {"missing": self.missing, "enable_categorical": self.enable_categorical}
+        return await DaskDMatrix(client, columns["privileged"], **settings, **fields)
 
     def get_xgb_params(self) -> dict[str, Any]:
         """Return the parameters of the booster."""
@@ -275,7 +280,8 @@ def labels_and_mask(y: Any) -> tuple[Any, Any]:
     return dask.array.where(known, y, dask.array.where(least < np.inf, least, 0)).astype(y.dtype), known
 
 
-def _check_blocks(table: Any, labels: Any, name: str, labels_name: str) -> None:
+def check_partitions(table: Any, labels: Any, name: str, labels_name: str) -> None:
+    """Raise unless the table is a collection in the partitions of the labels; None is accepted."""
     if table is None:
         return
     if not is_collection(table):
@@ -294,5 +300,5 @@ def checked_eval_privileged(
             "a pair without one"
         )
     for i, (table, pair) in enumerate(zip(tables, eval_set or (), strict=True)):
-        _check_blocks(table, pair[1], f"eval_privileged[{i}]", f"the y of eval_set[{i}]")
+        check_partitions(table, pair[1], f"eval_privileged[{i}]", f"the y of eval_set[{i}]")
     return tables

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ from xgboost.dask import DaskXGBRanker
 from .._core.config import TeacherConfig
 from .._core.spec import Spec
 from .._core.train import check_engine
-from .estimators import DaskPrivilegedXGBModel, checked_eval_privileged
+from .estimators import Columns, DaskPrivilegedXGBModel
 from .queries import with_whole_queries
 
 
@@ -88,47 +87,35 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         group, eval_group, sample_weight, sample_weight_eval_set : None, default=None
             None: XGBoost takes neither groups nor weights of queries from Dask collections.
         """
-        weights = {"sample_weight": sample_weight, "sample_weight_eval_set": sample_weight_eval_set}
-        _check_absent(group=group, eval_group=eval_group, **weights)
+        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        unused = ("group", "eval_group", "sample_weight", "sample_weight_eval_set")
+        if named := [name for name in unused if given[name] is not None]:
+            raise ValueError(
+                f"{', '.join(named)} must be None, since XGBoost takes neither groups nor weights of queries from Dask "
+                "collections: pass qid and eval_qid for groups, and leave weights out. teacher_weight weighs the "
+                "teacher"
+            )
         if qid is None:
             raise ValueError("qid must be the number of the query of each row, got None: pass qid=")
-        config = self._teacher_config(
-            teacher, privileged=privileged, teacher_weight=teacher_weight, crossfit_groups=crossfit_groups
-        )
-        if config.is_given:
-            self._check_objective(config)
-        columns = {"X": X, "y": y, "qid": qid, "base_margin": base_margin}
-        columns |= {name: getattr(config, name) for name in _OF_CONFIG}
-        eval_sets = _eval_columns(eval_set, eval_qid, eval_privileged, base_margin_eval_set)
-        if not self.allow_group_split:
-            whole = with_whole_queries(columns, device=self.device)
-            # XGBoost recognises the training rows in eval_set by identity.
-            eval_sets = [
-                {**whole, "privileged": None if other["privileged"] is None else whole["privileged"]}
-                if other["X"] is X and other["y"] is y
-                else with_whole_queries(other, device=self.device)
-                for other in eval_sets
-            ]
-            columns = whole
-        return self._fit_with_teacher(
-            dataclasses.replace(config, **{name: columns[name] for name in _OF_CONFIG}),
-            {"qid": columns["qid"]},
-            [(other["privileged"], {"qid": other["qid"]}) for other in eval_sets],
-            X=columns["X"],
-            y=columns["y"],
-            qid=columns["qid"],
-            sample_weight=None,
-            base_margin=columns["base_margin"],
-            eval_set=[(other["X"], other["y"]) for other in eval_sets] or None,
-            sample_weight_eval_set=None,
-            base_margin_eval_set=None
-            if base_margin_eval_set is None
-            else [other["base_margin"] for other in eval_sets],
-            eval_qid=[other["qid"] for other in eval_sets] or None,
-            verbose=verbose,
-            xgb_model=xgb_model,
-            feature_weights=feature_weights,
-        )
+        if len(eval_qid or ()) != len(eval_set or ()):
+            raise ValueError(
+                f"eval_qid must have one column per eval_set pair, got {len(eval_qid or ())} for "
+                f"{len(eval_set or ())}: pass all"
+            )
+        del given["group"], given["eval_group"]
+        return self._fit(**given)
+
+    def _arranged(self, columns: Columns, sets: list[Columns]) -> tuple[Columns, list[Columns]]:
+        if self.allow_group_split:
+            return columns, sets
+        whole = with_whole_queries(columns, device=self.device)
+        # XGBoost recognises the training rows in eval_set by identity.
+        return whole, [
+            {**whole, "privileged": None if own["privileged"] is None else whole["privileged"]}
+            if own["X"] is columns["X"] and own["y"] is columns["y"]
+            else with_whole_queries(own, device=self.device)
+            for own in sets
+        ]
 
     def _check_objective(self, config: TeacherConfig) -> None:
         """Raise before the shuffle what workers would raise after it."""
@@ -136,29 +123,3 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
         if not spec.loss.by_query:
             raise ValueError(f"objective must be 'rank:ndcg' or 'rank:pairwise' in a ranker, got {spec.objective!r}")
         check_engine(self.engine, spec, config.supervision_without_rows(), is_uniform=True)
-
-
-_OF_CONFIG = ("privileged", "teacher", "teacher_weight", "crossfit_groups")
-
-
-def _check_absent(**given: Any) -> None:
-    named = [name for name, value in given.items() if value is not None]
-    if named:
-        raise ValueError(
-            f"{', '.join(named)} must be None, since XGBoost takes neither groups nor weights of queries from Dask "
-            "collections: pass qid and eval_qid for groups, and leave weights out. teacher_weight weighs the teacher"
-        )
-
-
-def _eval_columns(eval_set: Any, eval_qid: Any, eval_privileged: Any, base_margins: Any) -> list[dict[str, Any]]:
-    """Return the columns of each evaluation set."""
-    tables = checked_eval_privileged(eval_privileged, eval_set)
-    if len(eval_qid or ()) != len(tables):
-        raise ValueError(
-            f"eval_qid must have one column per eval_set pair, got {len(eval_qid or ())} for {len(tables)}: pass all"
-        )
-    margins = base_margins or [None] * len(tables)
-    return [
-        {"X": X, "y": y, "qid": qid, "privileged": table, "base_margin": margin}
-        for (X, y), qid, table, margin in zip(eval_set or (), eval_qid or (), tables, margins, strict=True)
-    ]

@@ -129,6 +129,33 @@ def side_by_side(left: Any, right: Any) -> Any:
     return pd.concat([as_frame(table).reset_index(drop=True) for table in (left, right)], axis=1)
 
 
+def check_no_text(table: Any, name: str) -> None:
+    """Raise if a column holds text, which XGBoost accepts as categories only, or dates."""
+    if not isinstance(table, pd.DataFrame):
+        return
+    for position, column in enumerate(table.columns):
+        dtype, hint = table.iloc[:, position].dtype, "pass a number, such as days since an event"
+        if isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O"):
+            hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
+        elif dtype.kind not in "mM":
+            continue
+        raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
+
+
+def _explicit_csr(table: Any) -> Any:
+    """Return a sparse matrix that stores the zeros of a dense table, since XGBoost reads gaps as missing values."""
+    from scipy import sparse
+
+    if hasattr(table, "tocsr"):
+        return table.tocsr()
+    try:
+        dense = np.asarray(table, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise TypeError("a sparse matrix can be joined with numeric columns only: pass both as DataFrames") from error
+    rows, columns = dense.shape
+    return sparse.csr_matrix((dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns))
+
+
 def _explicit_csr(table: Any) -> Any:
     """Return a sparse matrix that stores the zeros of a dense table, since XGBoost reads gaps as missing values."""
     from scipy import sparse

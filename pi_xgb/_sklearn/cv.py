@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,16 +9,13 @@ import numpy as np
 import xgboost
 
 from .._core.config import MethodName, TeacherConfig
-from .._rows.checks import check_whole
-from .._rows.views import Views
+from .._rows.tables import check_no_text
 from .._selection.candidates import KL_WEIGHTS, METHOD
 from .._selection.select import Selection, select
-from .._selection.splits import check_classes
 from .._stats.paired import STANDARD_ERRORS
 from .._xgb.signature import called_like
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
-from .settings import Settings
-from .trainer import Trainer
+from .trainer import Trainer, check_teacher_params
 
 _SELECT_PARAMETERS = (
     *("method", "kl_weight", "teacher", "teacher_sees", "crossfit", "teacher_params"),
@@ -27,31 +23,37 @@ _SELECT_PARAMETERS = (
 )
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class SelectionTrainer(Trainer):
     """Select by cross-validation, then train the choice."""
 
-    model: Any
-    views: Views
+    has_teacher, is_plain = True, False
 
-    def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
-        """Raise if it is set: the folds choose the number of rounds."""
-        if early_stopping_rounds:
+    def _read_parameters(self) -> None:
+        """Raise for parameters that the selection would ignore; the others are grids, which ``select`` checks."""
+        model = self.model
+        ignored = {"constraints": bool(model.constraints), f"engine={model.engine!r}": model.engine != "auto"}
+        names = [name for name, is_set in ignored.items() if is_set]
+        if names:
+            raise ValueError(f"{', '.join(names)} would be ignored in the selection: use PrivilegedXGBClassifier")
+        if model.early_stopping_rounds:
             raise ValueError(
-                f"early_stopping_rounds must be None, got {early_stopping_rounds}: the folds choose the number of "
-                "rounds, at most n_estimators"
+                f"early_stopping_rounds must be None, got {model.early_stopping_rounds}: the folds choose the number "
+                "of rounds, at most n_estimators"
             )
+        check_teacher_params(model.teacher_params)
+        check_no_text(self.views.privileged, "privileged")
 
     def __call__(
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
     ) -> xgboost.Booster:
         """Select on matrices that can be sliced, then train on the matrix from XGBoost."""
         self._check_cuttable(dtrain, keywords)
-        model, label, types = self.model, dtrain.get_label(), getattr(self.model, "feature_types", None)
-        student = self.matrix(self.views.student, label, dtrain.get_weight(), feature_types=types)
+        model, label, weight, seed = self.model, dtrain.get_label(), dtrain.get_weight(), self.model.random_state
+        student = self.matrix(
+            self.views.student, label, weight=weight if weight.size else None, feature_types=model.feature_types
+        )
         privileged = None if self.views.privileged is None else self.matrix(self.views.privileged, label)
         rows = {"labelled": self.labelled, "teacher_weight": self.teacher_weight}
-        seed = model.random_state
         selection = model.selection_ = select(
             params,
             student,
@@ -75,17 +77,13 @@ class SelectionTrainer(Trainer):
                 raise ValueError(f"{name} cannot be cross-validated: leave it out, or use PrivilegedXGBClassifier")
         if dtrain.get_base_margin().size or dtrain.get_float_info("feature_weights").size:
             raise ValueError("base_margin and feature_weights are not supported in cross-validation: leave them out")
-        if self.classes is not None and self.model.folds is None:
-            check_whole("nfold", self.model.nfold, 2)
-            label = dtrain.get_label()
-            known, rows = (label, "rows") if self.labelled is None else (label[self.labelled], "labelled rows")
-            check_classes(known, self.model.nfold, self.classes, rows=rows)
 
 
 class _SelectionModel(PrivilegedXGBModel):
     """Base of the classifier and the regressor; ``fit`` sets ``selection_``."""
 
     selection_: Selection
+    _trainer_class = SelectionTrainer
 
     @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
@@ -110,13 +108,8 @@ class _SelectionModel(PrivilegedXGBModel):
         self.repeats = repeats
         self.folds = folds
         self.fold_jobs = fold_jobs
-        grids: Any = {
-            "method": method,
-            "kl_weight": kl_weight,
-            "teacher": teacher,
-            "teacher_sees": teacher_sees,
-            "crossfit": crossfit,
-        }
+        grids: Any = {"method": method, "kl_weight": kl_weight, "teacher": teacher, "teacher_sees": teacher_sees}
+        grids["crossfit"] = crossfit
         super().__init__(**grids, **kwargs)
 
     _own_parameters = PrivilegedXGBModel._own_parameters | keyword_names(__init__)
@@ -153,15 +146,6 @@ class _SelectionModel(PrivilegedXGBModel):
     @property
     def _sign(self) -> float:
         return 1.0 if self.selection_.maximize else -1.0
-
-    def _trainer(self, views: Views) -> Trainer:
-        ignored = {"constraints": bool(self.constraints), f"engine={self.engine!r}": self.engine != "auto"}
-        names = [name for name, is_set in ignored.items() if is_set]
-        if names:
-            raise ValueError(f"{', '.join(names)} would be ignored in the selection: use PrivilegedXGBClassifier")
-        settings = Settings.from_estimator(self)
-        settings.checked_teacher_params()
-        return SelectionTrainer(settings=settings, model=self, views=views)
 
 
 class PrivilegedXGBClassifierCV(_SelectionModel, PrivilegedXGBClassifier):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -16,12 +15,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._arrays import Array
 from .._core.config import MethodName
 from .._core.engines import Engine
-from .._core.losses import LOSSES, OF_TARGETS, check_labels_alone
+from .._core.losses import check_labels_alone
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.row_alignment import (
-    check_eval_orders,
     check_one_label_each,
     check_one_margin_each,
     check_orders,
@@ -29,13 +27,11 @@ from .._rows.row_alignment import (
     eval_pairs,
 )
 from .._rows.tables import as_table, take_rows
-from .._rows.views import Views, divide, student_part
+from .._rows.views import divide, student_part
 from .._xgb.classes import read_classes, with_classes, write_classes
 from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, warn_of_misspelt
-from .settings import Settings
-from .splitters import check_folds_of_caller
-from .trainer import Trainer, direct_trainer
+from .trainer import Trainer
 
 
 def keyword_names(init: Callable[..., None]) -> frozenset[str]:
@@ -44,15 +40,8 @@ def keyword_names(init: Callable[..., None]) -> frozenset[str]:
     return frozenset(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
 
 
-class Labels(NamedTuple):
-    """y and the evaluation sets in the form that XGBoost expects."""
-
-    y: Any
-    eval_set: Any
-    classes: Array | None = None
-    """The names of the classes; None without names."""
-    labelled: Array | None = None
-    """True for rows with a label; None if all have one."""
+Labels = tuple[Any, Any, Array | None, Array | None]
+"""y and the evaluation sets as XGBoost expects them, the names of the classes, and which rows have a label, if any."""
 
 
 class PrivilegedXGBModel(xgboost.XGBModel):
@@ -62,6 +51,9 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     """The sorted classes of y; None for a regressor."""
     teacher_: Any
     """The teacher of the last ``fit``, for inspection."""
+    _trainer_class = Trainer
+    _by_row: tuple[str, ...] = ("sample_weight", "base_margin")
+    """The keywords of XGBoost's ``fit`` with a value per row; each has another with ``_eval_set``."""
 
     @called_like(xgboost.XGBRegressor.__init__)
     def __init__(
@@ -141,57 +133,47 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. Weights apply to the teacher too, ``base_margin`` and ``xgb_model`` to the
             student only.
         """
-        eval_set = eval_pairs(eval_set)
-        return self._fit(
-            X,
-            y,
-            divide(X, eval_set, privileged, eval_privileged, self.privileged_features),
-            {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups},
-            {"sample_weight": sample_weight, "base_margin": base_margin},
-            {"sample_weight_eval_set": sample_weight_eval_set, "base_margin_eval_set": base_margin_eval_set},
-            verbose=verbose,
-            xgb_model=xgb_model,
-            feature_weights=feature_weights,
-        )
+        return self._fit(**{name: value for name, value in locals().items() if name not in ("self", "__class__")})
 
     def _fit(
         self,
         X: Any,
         y: Any,
-        views: Views,
-        supervision: dict[str, Any],
-        row_values: dict[str, Any],
-        eval_values: dict[str, Any],
-        **fit_keywords: Any,
+        privileged: Any,
+        eval_set: Any,
+        eval_privileged: Any,
+        teacher_weight: Any,
+        crossfit_groups: Any,
+        **others: Any,
     ) -> Self:
-        """Fit with values per row for the teacher and for XGBoost, and values per evaluation set."""
-        self._check_lengths(X, y, row_values.get("base_margin"), views.eval_set, eval_values)
-        check_orders(X, "X", {"y": y, **supervision, **row_values})
-        check_eval_orders(views.eval_set, eval_values)
-        trainer = self._trainer(views)
-        trainer.check_early_stopping(self.early_stopping_rounds, views.eval_set)
-        if trainer.has_teacher:
-            self._check_objective(y)
-        labels = self._encode(y, views.eval_set)
-        checked_weight(row_values.get("sample_weight"), X, labels.labelled)
-        trainer = dataclasses.replace(trainer, classes=labels.classes, labelled=labels.labelled, **supervision)
-        trainer.check_rows()
-        given = {**row_values, "eval_set": labels.eval_set, **eval_values, **fit_keywords}
-        keywords = {name: value for name, value in given.items() if value is not None}
+        """Fit with ``others``, the keywords of XGBoost."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row"
+            )
+        views = divide(X, eval_pairs(eval_set), privileged, eval_privileged, self.privileged_features)
+        keywords = {name: value for name, value in others.items() if value is not None}
+        row_values = {name: keywords[name] for name in self._by_row if name in keywords}
+        _check_rows(X, y, {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups, **row_values})
+        for i, (X_i, y_i) in enumerate(views.eval_set or ()):
+            sets = {name: keywords.get(f"{name}_eval_set", ())[i : i + 1] for name in self._by_row}
+            _check_rows(X_i, y_i, {f"{name}_eval_set": values[0] for name, values in sets.items() if values}, f"[{i}]")
+        trainer = self._trainer_class(self, views, teacher_weight, crossfit_groups)
+        if trainer.has_teacher and not isinstance(self, xgboost.XGBRanker):
+            check_labels_alone(self.objective, "PrivilegedXGBRanker")
+        label, keywords["eval_set"], classes, labelled = self._encode(y, views.eval_set)
+        checked_weight(row_values.get("sample_weight"), X, labelled)
+        trainer.read_labels(classes, labelled)
         self._classes = None  # XGBoost's fit compares classes_ with the encoded labels.
-        if labels.labelled is not None and trainer.is_plain and not isinstance(self, xgboost.XGBRanker):
-            rows = np.flatnonzero(labels.labelled)
-            labelled_values = {name: on_host(keywords[name], name)[rows] for name in row_values if name in keywords}
-            super().fit(take_rows(as_table(views.student, "X"), rows), labels.y[rows], **keywords | labelled_values)
+        if labelled is not None and trainer.is_plain and not isinstance(self, xgboost.XGBRanker):
+            rows = np.flatnonzero(labelled)
+            keywords |= {name: on_host(values, name)[rows] for name, values in row_values.items()}
+            super().fit(take_rows(as_table(views.student, "X"), rows), label[rows], **keywords)
         else:
-            rebind(super().fit, train=trainer)(self, views.student, labels.y, **keywords)
-        self._classes = labels.classes
+            rebind(super().fit, train=trainer)(self, views.student, label, **keywords)
+        self._classes = classes
         self.teacher_ = next(iter(trainer.teachers), None)
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        check_folds_of_caller()
-        return super().__sklearn_tags__()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the teacher, which holds privileged values."""
@@ -233,36 +215,12 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``teacher__x`` sets the parameter x of an estimator as teacher."""
         nested = {key.removeprefix("teacher__"): params.pop(key) for key in list(params) if key[:9] == "teacher__"}
-        # get_params would draw from a random_state that is a generator.
-        new = [key for key in params if "__" not in key and not hasattr(self, key)]
-        warn_of_misspelt(type(self).__name__, new, self._own_parameters)
         super().set_params(**params)
+        if nested and not hasattr(self.teacher, "set_params"):
+            raise ValueError(f"teacher__{next(iter(nested))} needs an estimator, got teacher={self.teacher!r:.60}")
         if nested:
-            if not hasattr(self.teacher, "set_params"):
-                raise ValueError(f"teacher__{next(iter(nested))} needs an estimator, got teacher={self.teacher!r:.60}")
             self.teacher.set_params(**nested)
         return self
-
-    def _trainer(self, views: Views) -> Trainer:
-        settings = Settings.from_estimator(self)
-        settings.check(has_privileged=views.privileged is not None)
-        return direct_trainer(settings, views)
-
-    def _check_lengths(self, X: Any, y: Any, base_margin: Any, eval_set: Any, eval_values: dict[str, Any]) -> None:
-        """Raise if lengths differ; the messages of XGBoost come from C++ and name no keyword."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row"
-            )
-        check_one_label_each(y, X)
-        check_one_margin_each(base_margin, X)
-        for i, (X_i, y_i) in enumerate(eval_set or ()):
-            where = f"eval_set[{i}]"
-            check_one_label_each(y_i, X_i, f"y of {where}", f"X of {where}")
-            given = {name: sets[i] for name, sets in eval_values.items() if sets is not None and i < len(sets)}
-            check_one_margin_each(given.get("base_margin_eval_set"), X_i, f"base_margin_eval_set[{i}]", f"X of {where}")
-            weight = given.get("sample_weight_eval_set")
-            checked_weight(weight, X_i, name=f"sample_weight_eval_set[{i}]", X_name=f"X of {where}")
 
     def _encode(self, y: Any, eval_set: Any) -> Labels:
         """Return the labels for XGBoost, which converts numbers but rejects missing values."""
@@ -271,30 +229,12 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         column = on_host(y)
         if not pd.isna(column).any():
             numbers_of(column, "y")
-            return Labels(y, eval_set)
+            return y, eval_set, None, None
         if column.ndim == 2 and column.shape[1] > 1:
             values, labelled = read_targets(column)
-            return Labels(values, eval_set, labelled=labelled)
+            return values, eval_set, None, labelled
         target = read_target(column, "reg:squarederror")
-        return Labels(target.values, eval_set, labelled=target.labelled)
-
-    def _check_objective(self, y: Any) -> None:
-        """Raise if the objective or the teacher does not support the columns of y."""
-        n_targets = _number_of_targets(y)
-        objective = self.get_xgb_params().get("objective") or "reg:squarederror"
-        if not isinstance(self, xgboost.XGBRanker):
-            check_labels_alone(objective, "PrivilegedXGBRanker")
-        if n_targets > 1 and objective not in OF_TARGETS:
-            raise ValueError(
-                f"objective must be one of {', '.join(OF_TARGETS)} for a teacher of several targets, got {objective} "
-                f"and y with {n_targets} columns: fit one estimator per column (sklearn.multioutput does it), or "
-                "train without a teacher"
-            )
-        if n_targets > 1 and LOSSES[objective].probabilities and hasattr(self.teacher, "fit"):
-            raise ValueError(
-                f"teacher must not be an estimator for y with {n_targets} columns, as it predicts one probability per "
-                "row: use teacher='boosted', or fit one estimator per column (sklearn.multioutput does it)"
-            )
+        return target.values, eval_set, None, target.labelled
 
     def _decoded(self, predicted: Any) -> Any:
         """Return the prediction in the values of y."""
@@ -323,8 +263,8 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         :class:`pi_xgb.Teacher` for the rows of one ``fit``. Without privileged columns, a named kind or an estimator
         learns from X.
     privileged_features : list of str or int, default=None
-        Names of the privileged columns in X, or their positions if X is an array. The student does not see them; at
-        ``predict`` they are optional and ignored.
+        Names of the privileged columns in X, or their positions if X is an array; a mask is an error. The student does
+        not see them; at ``predict`` they are optional and ignored.
     constraints : list of (constraint, weight), default=None
         A list of (constraint, weight), see :mod:`pi_xgb.constraints`: ``[(DemographicParity("sex"), 5.0)]``. A name is
         looked up in the privileged columns (or in X, for constraints without groups). For several columns, or
@@ -361,8 +301,8 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     outcome that is still unknown is missing, not 0.
 
     A search or cross-validation splits ``privileged``, ``teacher_weight`` and ``crossfit_groups`` along with the rows.
-    Metadata routing needs ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A
-    stack in scikit-learn 1.9 also routes ``privileged`` to its final estimator, which must then accept it.
+    A pipeline passes them on: ``pipe.fit(X, y, model__privileged=Z)``. Metadata routing needs
+    ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A stack in scikit-learn 1.9 also routes ``privileged`` to its final estimator, which must then accept it.
 
     ``save_model`` writes the classes, and ``load_model`` reads them, if they are strings, numbers or booleans. The
     parameters of the estimator are not in the file, as with all estimators of scikit-learn.
@@ -433,7 +373,7 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
             (X_i, codes if y_i is y and target.labelled is None else encode_labels(y_i, classes, name=f"eval_set[{i}]"))
             for i, (X_i, y_i) in enumerate(eval_set or ())
         ]
-        return Labels(codes, None if eval_set is None else sets, classes, target.labelled)
+        return codes, None if eval_set is None else sets, classes, target.labelled
 
 
 class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
@@ -466,6 +406,14 @@ class PrivilegedXGBRegressor(PrivilegedXGBModel, xgboost.XGBRegressor):
     """
 
 
-def _number_of_targets(y: Any) -> int:
-    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
-    return int(shape[1]) if len(shape) > 1 else 1
+def _check_rows(X: Any, y: Any, values: dict[str, Any], of_set: str = "") -> None:
+    """Raise if values are not those of the rows of X, in their order; XGBoost's own messages name no keyword."""
+    X_name, y_name = (f"{name} of eval_set{of_set}" if of_set else name for name in ("X", "y"))
+    named = {f"{name}{of_set}": value for name, value in values.items()}
+    check_orders(X, X_name, {y_name: y, **named})
+    check_one_label_each(y, X, y_name, X_name)
+    for name, value in named.items():
+        if name.startswith("base_margin"):
+            check_one_margin_each(value, X, name, X_name)
+        elif of_set:
+            checked_weight(value, X, name=name, X_name=X_name)

@@ -11,7 +11,6 @@ import xgboost
 from .._rows.per_row import FINITE, NOT_NEGATIVE, per_row
 from .._rows.row_alignment import check_orders, eval_pairs, row_count
 from .._rows.supervision import row_weights
-from .._rows.views import divide
 from .._xgb.matrix import runs
 from .estimators import PrivilegedXGBModel
 
@@ -49,6 +48,8 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
     True
     """
 
+    _by_row = ("base_margin",)
+
     def fit(
         self,
         X: Any,
@@ -85,32 +86,16 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         teacher_weight : array-like of float, default=None
             One number of at least 0 per row, the same in all rows of a query, or 0.
         """
-        eval_set = eval_pairs(eval_set)
+        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        eval_set = given["eval_set"] = eval_pairs(eval_set)
         if qid is None and group is None:
-            X, qid, eval_set, eval_qid = _without_qid(X, eval_set, eval_qid)
-        check_orders(X, "X", {"qid": qid})
-        _check_queries(X, {"group": group, "qid": qid, "sample_weight": sample_weight})
-        of_eval_set = {"eval_group": eval_group, "eval_qid": eval_qid, "sample_weight_eval_set": sample_weight_eval_set}
-        for i, (X_i, _) in enumerate(eval_set or ()):
-            given = {f"{k}[{i}]": v[i] if v is not None and i < len(v) else None for k, v in of_eval_set.items()}
-            _check_queries(X_i, given, f"X of eval_set[{i}]")
-        return self._fit(
-            X,
-            y,
-            divide(X, eval_set, privileged, eval_privileged, self.privileged_features),
-            {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups},
-            {"base_margin": base_margin},
-            {"base_margin_eval_set": base_margin_eval_set},
-            group=group,
-            qid=qid,
-            sample_weight=sample_weight,
-            sample_weight_eval_set=sample_weight_eval_set,
-            eval_group=eval_group,
-            eval_qid=eval_qid,
-            verbose=verbose,
-            xgb_model=xgb_model,
-            feature_weights=feature_weights,
-        )
+            given |= _without_qid(X, eval_set, eval_qid)
+        _check_queries(given["X"], group, given["qid"], sample_weight)
+        sets = [given[name] or () for name in ("eval_group", "eval_qid", "sample_weight_eval_set")]
+        for i, (X_i, _) in enumerate(given["eval_set"] or ()):
+            group_i, qid_i, weight_i = (values[i] if i < len(values) else None for values in sets)
+            _check_queries(X_i, group_i, qid_i, weight_i, f"[{i}]")
+        return self._fit(**given)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the last evaluation metric, as ``XGBRanker`` does; privileged columns in X are ignored."""
@@ -123,10 +108,10 @@ def _has_qid(X: Any) -> bool:
     return isinstance(X, pd.DataFrame) and _QID in X.columns
 
 
-def _without_qid(X: Any, eval_set: Any, eval_qid: Any) -> tuple[Any, Any, Any, Any]:
-    """Return the tables without their query columns, which no teacher should see, and these columns."""
+def _without_qid(X: Any, eval_set: Any, eval_qid: Any) -> dict[str, Any]:
+    """Return the tables without the column of queries, and the queries."""
     if not _has_qid(X):
-        return X, None, eval_set, eval_qid
+        return {}
     student = X.drop(columns=_QID)
     if eval_set is not None and eval_qid is None:
         eval_qid = [X_i[_QID] if _has_qid(X_i) else None for X_i, _ in eval_set]
@@ -134,31 +119,31 @@ def _without_qid(X: Any, eval_set: Any, eval_qid: Any) -> tuple[Any, Any, Any, A
         eval_set = [
             (student if X_i is X else X_i.drop(columns=_QID) if _has_qid(X_i) else X_i, y_i) for X_i, y_i in eval_set
         ]
-    return student, X[_QID], eval_set, eval_qid
+    return {"X": student, "qid": X[_QID], "eval_set": eval_set, "eval_qid": eval_qid}
 
 
-def _check_queries(X: Any, queries: dict[str, Any], X_name: str = "X") -> None:
-    """Check sizes or numbers of queries and their weights; the messages of XGBoost come from C++."""
-    (group_name, group), (qid_name, qid), (weight_name, weight) = queries.items()
+def _check_queries(X: Any, group: Any, qid: Any, weight: Any, of_set: str = "") -> None:
+    """Check queries, and weights per query, of X or of an evaluation set."""
+    names, X_name = ["group", "qid", "sample_weight"], "X"
+    if of_set:
+        names = [f"{name}{of_set}" for name in ("eval_group", "eval_qid", "sample_weight_eval_set")]
+        X_name = f"X of eval_set{of_set}"
     n_queries = None
     if group is not None:
-        n_queries = _number_of_sizes(group, X, group_name, X_name)
-    if qid is not None:
-        n_queries = _number_of_runs(qid, X, qid_name, X_name)
-    if n_queries is not None:
-        row_weights(weight, n_queries, name=weight_name, unit="query", table=X_name)
-
-
-def _number_of_sizes(group: Any, X: Any, name: str, X_name: str) -> int:
-    """Return the number of queries from ``group``, the number of rows of each."""
-    sizes = per_row(name, group, within=NOT_NEGATIVE, unit="query", hint="give the number of rows of each query")
-    n_rows = row_count(X)
-    if (sizes % 1).any() or sizes.sum() != n_rows:
-        raise ValueError(
-            f"{name} must be the number of rows of each query, {n_rows} rows of {X_name} in total, got "
-            f"{sizes.sum():g} in {len(sizes)} queries: for a query number per row, use qid"
+        sizes = per_row(
+            names[0], group, within=NOT_NEGATIVE, unit="query", hint="give the number of rows of each query"
         )
-    return len(sizes)
+        n_queries = len(sizes)
+        if (sizes % 1).any() or sizes.sum() != row_count(X):
+            raise ValueError(
+                f"{names[0]} must be the number of rows of each query, {row_count(X)} rows of {X_name} in total, got "
+                f"{sizes.sum():g} in {n_queries} queries: for a query number per row, use qid"
+            )
+    if qid is not None:
+        check_orders(X, X_name, {names[1]: qid})
+        n_queries = _number_of_runs(qid, X, names[1], X_name)
+    if n_queries is not None:
+        row_weights(weight, n_queries, name=names[2], unit="query", table=X_name)
 
 
 def _number_of_runs(qid: Any, X: Any, name: str, X_name: str) -> int:
@@ -166,16 +151,13 @@ def _number_of_runs(qid: Any, X: Any, name: str, X_name: str) -> int:
     hint = "number the queries in the order of their rows, by pandas.factorize(...)[0]"
     query = per_row(name, qid, row_count(X), within=FINITE, dtype=None, table=X_name, hint=hint)
     query = query if query.dtype.kind == "f" else query.astype(np.int64)
-    back = np.flatnonzero(query[1:] < query[:-1])
-    if back.size:
-        raise ValueError(
-            f"{name} must not decrease from row to row, got {query[back[0] + 1]:g} after {query[back[0]]:g} in row "
-            f"{back[0] + 1}: sort all rows by it, for example by np.argsort(qid, kind='stable')"
-        )
     read = query.astype(np.int64) % 2**32
-    if not np.array_equal(np.sign(np.diff(read)), np.sign(np.diff(query))):
+    wrong = np.flatnonzero((np.diff(query) < 0) | (np.sign(np.diff(read)) != np.sign(np.diff(query))))
+    if wrong.size:
+        before, after = query[wrong[0]], query[wrong[0] + 1]
         raise ValueError(
-            f"{name} must hold whole numbers from 0 to 4294967295, which XGBoost distinguishes, got {query[0]} to "
-            f"{query[-1]}: renumber the queries, for example by pandas.factorize(qid)[0]"
+            f"{name} must hold whole numbers from 0 to 4294967295 that never decrease from row to row, got {after:g} "
+            f"after {before:g} in row {wrong[0] + 1}: sort all rows by it (numpy.argsort(qid, kind='stable')), or "
+            "renumber the queries (pandas.factorize(qid)[0])"
         )
     return len(runs(query)[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,29 +18,6 @@ from .._rows.supervision import checked_groups
 from .._stats.folds import check_enough_groups
 
 Fold = tuple[Array, Array]
-
-
-def check_folds_of_caller() -> None:
-    """Raise if a search or cross-validation on the call stack splits a y with missing labels by scikit-learn's folds.
-
-    scikit-learn's own error is "Input y contains NaN", or scores of NaN. Before it splits, it reads the tags of the
-    estimator, without y. A RuntimeError, since the tags of a ``Pipeline`` hide any ValueError.
-    """
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection"):
-            names = frame.f_locals
-            cv, y = names.get("cv", getattr(names.get("self"), "cv", "no folds")), names.get("y")
-            n_missing = 0 if y is None else int(np.sum(pd.isna(on_host(y))))
-            # Other splitters, such as pairs of rows and PredefinedSplit, may test labelled rows only.
-            theirs = type(cv).__module__.startswith("sklearn.") and hasattr(cv, "n_splits")
-            if n_missing and (cv is None or isinstance(cv, int) or theirs):
-                kind = "LabelledGroupKFold" if "Group" in type(cv).__name__ else "LabelledKFold"
-                raise RuntimeError(
-                    f"cv must be a {kind} where labels are missing, got cv={cv} and {n_missing} missing labels in y: "
-                    f"pass cv=pi_xgb.sklearn.{kind}({getattr(cv, 'n_splits', cv) or 5}), which tests labelled rows only"
-                )
-        frame = frame.f_back  # type: ignore[assignment]
 
 
 class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]

@@ -1,158 +1,115 @@
-"""The trainers that an estimator's ``fit`` calls in place of ``xgboost.train``."""
+"""What an estimator's ``fit`` calls in place of ``xgboost.train``: ``pi_xgb.train`` on matrices of its tables."""
 
 from __future__ import annotations
 
-import abc
 import dataclasses
 import functools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import xgboost
 
 from .._arrays import Array
-from .._core.config import TeacherConfig, seen_by
+from .._core.config import TeacherConfig, is_trained_here, seen_by
+from .._core.crossfit import check_crossfit
 from .._core.job import Boosting
 from .._core.learners import DEFAULT_TEACHER
-from .._core.learners.recipe import chosen_crossfit
 from .._core.losses import Loss
 from .._core.spec import Spec
 from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
 from .._core.train import train_by
-from .._rows.checks import require
 from .._rows.per_row import on_host
 from .._rows.row_alignment import row_count
-from .._rows.supervision import weight_beside, weight_of_known
-from .._rows.tables import rows_without_values
+from .._rows.supervision import weight_beside
+from .._rows.tables import as_frame, check_no_text, column_names, rows_without_values
 from .._rows.views import Views
 from .._warnings import warn_user
 from .._xgb.matrix import copy_queries, labels_of
 from .._xgb.params import user_params
-from .settings import Settings
 
 _WAYS = "pass privileged= to fit (a search or a pipeline must pass it on), or name columns of X in privileged_features"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Trainer(abc.ABC):
-    """A replacement of ``xgboost.train`` that trains with a teacher."""
+class Trainer:
+    """The training of one ``fit``, with the teacher and the constraints that the estimator's parameters describe."""
 
-    settings: Settings
-    has_teacher: bool = True
-    """Whether there is a teacher or a constraint."""
-    classes: Any = None
-    """The names of the classes 0, 1, ...; None without names."""
-    labelled: Array | None = None
-    """True for rows with a label; None if all have one."""
-    teacher_weight: Any = None
-    crossfit_groups: Any = None
-    """The argument of ``fit``."""
-    teachers: list[Teacher] = dataclasses.field(default_factory=list)
-    """The teachers that the training used, without constraints."""
+    def __init__(self, model: Any, views: Views, teacher_weight: Any = None, crossfit_groups: Any = None) -> None:
+        self.model, self.views = model, views
+        self.teacher_weight, self.crossfit_groups = teacher_weight, crossfit_groups
+        self.classes: Array | None = None
+        """The names of the classes 0, 1, ...; None without names."""
+        self.labelled: Array | None = None
+        """True for rows with a label; None if all have one."""
+        self.teachers: list[Teacher] = []
+        """The teachers of the training, without constraints."""
+        check_no_text(views.student, "X")
+        self._read_parameters()
+
+    def _read_parameters(self) -> None:
+        """Find the columns of the teacher and of the constraints; raise for parameters at fault."""
+        model, views = self.model, self.views
+        check_teacher(model.teacher)
+        check_teacher_params(model.teacher_params)
+        hidden: set[Any] = set()
+        self.constraints: list[tuple[Teacher, float]] = []
+        for constraint, weight in constraint_pairs(model.constraints):
+            hidden.update(constraint.privileged_columns)
+            look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
+            resolved = constraint.resolve_columns(look_up)
+            resolved.check(row_count(views.student))
+            self.constraints.append((resolved, weight))
+
+        self.privileged = views.for_teacher(hidden, sees_all=False)[0]
+        self.sees = seen_by(model.teacher, model.teacher_sees, has_privileged=self.privileged is not None)
+        self.table = self.eval_tables = None
+        if not isinstance(model.teacher, Teacher):
+            self.table, self.eval_tables = views.for_teacher(hidden, sees_all=self.sees == "all")
+            if self.table is None and model.teacher is not None:
+                self.table = views.student
+        if hasattr(model.teacher, "fit"):
+            self.table, self.privileged = (with_gaps(table, model.missing) for table in (self.table, self.privileged))
+        elif self.table is not None:
+            check_no_text(self.table, "privileged")
+        self.is_taught = self.table is not None or isinstance(model.teacher, Teacher)
+        self.has_teacher = self.is_taught or bool(self.constraints)
+        self._stops = model.method == "kbpib" and model.teacher in (None, "boosted")
+        config = self._config()
+        config.check()
+        if model.crossfit is not None:
+            check_crossfit(model.crossfit, None, row_count(views.student))
+        self._check_early_stopping(config)
 
     @property
     def is_plain(self) -> bool:
         """Whether all teachers have a weight of 0, so that XGBoost trains on the labelled rows alone."""
-        return False
-
-    def check_rows(self) -> None:  # noqa: B027  # select checks them
-        """Raise if the rows and the teacher do not fit together."""
-
-    @abc.abstractmethod
-    def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
-        """Raise if early stopping is not supported."""
-
-    @abc.abstractmethod
-    def __call__(
-        self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
-    ) -> xgboost.Booster:
-        """Train the student."""
-
-    def matrix(self, table: Any, label: Array, weight: Array | None = None, **more: Any) -> xgboost.DMatrix:
-        """Return a table as the matrix that XGBoost's estimators would make."""
-        settings = self.settings
-        return xgboost.DMatrix(
-            table,
-            label,
-            weight=weight if weight is not None and weight.size else None,
-            missing=settings.missing,
-            nthread=settings.n_jobs,
-            enable_categorical=settings.enable_categorical,
-            **more,
-        )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class DirectTrainer(Trainer):
-    """Train with the parameters of the estimator."""
-
-    privileged: Any = None
-    """The privileged columns that a teacher may see, or None."""
-    table: Any = None
-    """The columns of a trainable teacher; None without one."""
-    eval_tables: Sequence[Any] | None = None
-    constraints: list[tuple[Teacher, float]]
-
-    @property
-    def is_plain(self) -> bool:
         weight = 1 if self.teacher_weight is None else on_host(self.teacher_weight, "teacher_weight")
-        return not (self.settings.kl_weight and np.any(weight)) and not any(weight for _, weight in self.constraints)
+        counts = self.is_taught and self.model.kl_weight and np.any(weight)
+        return not (counts or any(weight for _, weight in self.constraints))
 
-    @property
-    def _has_trained_teacher(self) -> bool:
-        return isinstance(self.settings.teacher, Teacher)
-
-    @property
-    def _teacher(self) -> Any:
-        # A forest of scikit-learn has a length, so that it cannot be tested as a truth value before it is fitted.
-        return DEFAULT_TEACHER if self.settings.teacher is None else self.settings.teacher
-
-    @property
-    def _has_boosted_teacher(self) -> bool:
-        return self.settings.method == "kbpib" and self._teacher == "boosted"
-
-    @property
-    def _sees(self) -> str:
-        return seen_by(self.settings.teacher, self.settings.teacher_sees, has_privileged=self.privileged is not None)
-
-    @property
-    def _is_crossfitted(self) -> bool:
-        """Whether a trainable teacher predicts each row without training on it."""
-        settings = self.settings
-        crossfit = chosen_crossfit(settings.crossfit, self._teacher, sees_student=self._sees == "all")
-        return settings.method == "kbpib" and crossfit != 0
-
-    def check_early_stopping(self, early_stopping_rounds: int | None, eval_set: Any) -> None:
-        """Raise if a teacher without cross-fitting lacks rows to stop on."""
-        can_overfit = self._has_boosted_teacher and not self._is_crossfitted and self.settings.kl_weight > 0
-        if not (early_stopping_rounds and eval_set and can_overfit) or self.privileged is None:
-            return
-        if self.eval_tables is None or all(table is None for table in self.eval_tables):
+    def _check_early_stopping(self, config: TeacherConfig) -> None:
+        """Raise if a teacher that predicts its training rows lacks others to stop on."""
+        model, tables = self.model, self.eval_tables or ()
+        stops = model.early_stopping_rounds and self.views.eval_set and self._stops and model.kl_weight > 0
+        if stops and self.privileged is not None and not config.is_crossfitted and all(t is None for t in tables):
             raise ValueError(
                 "early_stopping_rounds stops the student only: without the privileged columns of eval_set the teacher "
                 "trains for all of n_estimators and reproduces the labels. Pass eval_privileged=[...], one table for "
                 "each of eval_set, or keep the privileged_features in its X, or set crossfit=5"
             )
 
-    def check_rows(self) -> None:
-        """Raise if unlabelled rows or per-row arguments lack a teacher; warn if the student has none."""
-        if self.labelled is not None and not self.has_teacher:
+    def read_labels(self, classes: Array | None, labelled: Array | None) -> None:
+        """Take what y says of the rows; raise if rows without labels lack a teacher, warn if the student has none."""
+        self.classes, self.labelled = classes, labelled
+        if self.has_teacher:
+            return
+        if labelled is not None:
             raise ValueError(
-                f"y must have a label in every row without a teacher, and {int((~self.labelled).sum())} of "
-                f"{len(self.labelled)} rows have no label: {_WAYS}, or leave these rows out"
+                f"y must have a label in every row without a teacher, and {int((~labelled).sum())} of "
+                f"{len(labelled)} rows have no label: {_WAYS}, or leave these rows out"
             )
-        if self.table is None:
-            given = {
-                "teacher_weight": None if self._has_trained_teacher else self.teacher_weight,
-                "crossfit_groups": self.crossfit_groups,
-            }
-            named = [name for name, value in given.items() if value is not None]
-            if named:
-                raise ValueError(f"{require(named)} a trainable teacher; none is configured: {_WAYS}")
-        if not self.has_teacher and self.settings.kl_weight != 0:
+        if self.model.kl_weight != 0:
             warn_user(
-                f"kl_weight={self.settings.kl_weight} has no effect without privileged columns or constraints, so this "
+                f"kl_weight={self.model.kl_weight} has no effect without privileged columns or constraints, so this "
                 f"is plain XGBoost: {_WAYS}, or set kl_weight=0"
             )
 
@@ -160,112 +117,114 @@ class DirectTrainer(Trainer):
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
     ) -> xgboost.Booster:
         """Train the student."""
-        config = self._config(user_params(params), dtrain, keywords)
-        booster, teachers = train_by(
-            config,
-            params,
-            dtrain,
-            Boosting.from_keywords(num_boost_round, keywords),
-            self.settings.engine,
-            keywords.get("obj"),
-        )
+        config = TeacherConfig()
+        if not self.is_plain or self.labelled is not None:
+            config = self._config(**({} if self.table is None else self._matrices(params, dtrain, keywords)))
+        boosting = Boosting.from_keywords(num_boost_round, keywords)
+        booster, teachers = train_by(config, params, dtrain, boosting, self.model.engine, keywords.get("obj"))
         constraints = [id(constraint) for constraint, _ in self.constraints]
         self.teachers.extend(pair.teacher for pair in teachers if id(pair.teacher) not in constraints)
         return booster
 
-    def _config(self, params: dict[str, Any], dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> TeacherConfig:
-        """Return the keywords of ``train`` that describe the teacher."""
-        settings = self.settings
-        if self.table is None and not self._has_trained_teacher:
-            if not self.constraints:
-                return TeacherConfig()
-            return TeacherConfig(teacher=self.constraints, labelled=self.labelled)
-        if self._has_trained_teacher:
-            row_keywords: dict[str, Any] = {"teacher_weight": self.teacher_weight}
-        else:
-            row_keywords = self._trainable_teacher(Spec.read(params).loss, dtrain, keywords)
-        if self.constraints:
-            weight, kl_weight = row_keywords.pop("teacher_weight", None), settings.kl_weight
+    def _config(self, teacher_weight: Any = None, **matrices: Any) -> TeacherConfig:
+        """Return the keywords of ``pi_xgb.train``; before there are matrices, tables stand for them."""
+        model, teacher, kl_weight = self.model, self.model.teacher, self.model.kl_weight
+        weight = self.teacher_weight if teacher_weight is None else teacher_weight
+        if not self.is_taught:  # kl_weight is the teacher's
+            teacher, kl_weight = self.constraints or None, DEFAULT_KL_WEIGHT if self.constraints else 0
+        elif self.constraints:
             per_row = kl_weight if weight is None else kl_weight * np.asarray(weight, np.float64)
-            row_keywords |= {
-                "kl_weight": DEFAULT_KL_WEIGHT,
-                "teacher": [(self._teacher, per_row), *self.constraints],
-            }
-        return settings.config(labelled=self.labelled, **row_keywords)
+            own = DEFAULT_TEACHER if teacher is None else teacher
+            teacher, kl_weight, weight = [(own, per_row), *self.constraints], DEFAULT_KL_WEIGHT, None
+        config = TeacherConfig(
+            **{"privileged": self.privileged, "classes": self.classes, **matrices},
+            **{name: getattr(model, name) for name in ("method", "teacher_sees", "crossfit", "teacher_params")},
+            teacher=teacher,
+            kl_weight=kl_weight,
+            labelled=self.labelled,
+            teacher_weight=weight,
+        )
+        # One search may go through teachers that are cross-fitted and others.
+        ignores_groups = self.table is not None and not (config.learns_first and config.is_crossfitted)
+        groups = None if ignores_groups else self.crossfit_groups
+        return dataclasses.replace(config, crossfit_groups=groups)
 
-    def _trainable_teacher(self, loss: Loss, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
-        """Return the keywords with the columns of a trainable teacher, which has the weights of dtrain."""
-        weight = self.teacher_weight
-        is_estimator = hasattr(self.settings.teacher, "fit")
-        sees = self._sees
-        features = self._teacher_matrix(None if is_estimator else self.table, dtrain, loss)
-        privileged = None
-        if self.privileged is not None:
-            is_separate = sees == "all" and not is_estimator
-            privileged = self._teacher_matrix(self.privileged, dtrain, loss) if is_separate else features
-            if weight is None and is_estimator:
-                weight = weight_beside(rows_without_values(self.privileged))
-            elif weight is None:
-                # Without column names, a joined matrix does not separate its two parts.
-                weight = weight_of_known(privileged)
-        pairs = zip(self.eval_tables or (), keywords.get("evals") or (), strict=False)
-        stops = bool(keywords.get("early_stopping_rounds")) and self._has_boosted_teacher
-        privileged_evals = []
-        for table, (matrix, name) in pairs:
-            if table is not None and stops:
-                privileged_evals.append((self._teacher_matrix(table, matrix, loss), name))
-                privileged_evals[-1][0].set_weight(matrix.get_weight())
+    def _matrices(self, params: Any, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
+        """Return the columns of a trainable teacher, for rows with the labels of ``dtrain``."""
+        loss = Spec.read(params).loss
+        if hasattr(self.model.teacher, "fit"):  # it reads the table, and the matrix has the labels
+            features = privileged = self._like(dtrain, np.zeros((dtrain.num_row(), 1), np.float32), loss)
+            empty = None if self.privileged is None else rows_without_values(self.privileged)
+            weight = weight_beside(empty) if self.teacher_weight is None and empty is not None else None
+            more = {"all_features": features, "table": self.table, "teacher_weight": weight}
+            return {"privileged": None if self.privileged is None else privileged, **more}
+        features = self._like(dtrain, self.table, loss)
+        sees_all = self.sees == "all"
+        privileged = self._like(dtrain, self.privileged, loss) if sees_all and self.privileged is not None else features
+        evals = []
+        if keywords.get("early_stopping_rounds") and self._stops:
+            for table, (matrix, name) in zip(self.eval_tables or (), keywords.get("evals") or (), strict=False):
+                if table is not None:
+                    evals.append((self._like(matrix, table, loss), name))
+                    evals[-1][0].set_weight(matrix.get_weight())
         return {
-            "privileged": privileged,
-            "all_features": features if sees == "all" or is_estimator else None,
-            "table": self.table if is_estimator else None,
-            "classes": self.classes,
-            "privileged_evals": privileged_evals or None,
-            "teacher_weight": weight,
-            "crossfit_groups": self.crossfit_groups if self._is_crossfitted else None,
+            "privileged": None if self.privileged is None else privileged,
+            "all_features": features if sees_all else None,
+            "privileged_evals": evals or None,
         }
 
-    def _teacher_matrix(self, table: Any, student: xgboost.DMatrix, loss: Loss) -> xgboost.DMatrix:
-        """Return the table of a teacher with labels, queries and exposures of the student."""
+    def _like(self, student: xgboost.DMatrix, table: Any, loss: Loss) -> xgboost.DMatrix:
+        """Return a table of the teacher with labels, queries and exposures of the student's matrix."""
         exposure = student.get_base_margin() if loss.has_exposure else np.empty(0)
-        margin = {"base_margin": exposure} if exposure.size else {}
-        if table is None:  # an estimator reads self.table
-            table = np.zeros((student.num_row(), 1), np.float32)
-        matrix = self.matrix(table, labels_of(student), **margin)
+        matrix = self.matrix(table, labels_of(student), base_margin=exposure if exposure.size else None)
         copy_queries(student, matrix)
         return matrix
 
+    def matrix(self, table: Any, label: Array, **fields: Any) -> xgboost.DMatrix:
+        """Return a table as the matrix that XGBoost's estimators would make."""
+        model = self.model
+        reads = {"missing": model.missing, "nthread": model.n_jobs, "enable_categorical": model.enable_categorical}
+        return xgboost.DMatrix(table, label, **reads, **fields)
 
-def direct_trainer(settings: Settings, views: Views) -> DirectTrainer:
-    """Return the trainer for an estimator's parameters and the columns that its teachers may see."""
-    constraint_columns: set[Any] = set()
-    constraints = []
-    for constraint, kl_weight in settings.constraint_pairs:
-        constraint_columns.update(constraint.privileged_columns)
-        look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
-        resolved = constraint.resolve_columns(look_up)
-        resolved.check(row_count(views.student))
-        constraints.append((resolved, kl_weight))
-    has_trained_teacher = isinstance(settings.teacher, Teacher)
-    table = privileged = eval_tables = None
-    if not has_trained_teacher:
-        privileged = views.for_teacher(constraint_columns, sees_all=False)[0]
-        sees = seen_by(settings.teacher, settings.teacher_sees, has_privileged=privileged is not None)
-        table, eval_tables = views.for_teacher(constraint_columns, sees_all=sees == "all")
-        if table is None and settings.teacher is not None:
-            table = views.student
-        if table is None and settings.trainable_keywords:
-            raise ValueError(f"{require(settings.trainable_keywords)} a trainable teacher; none is configured: {_WAYS}")
-    elif views.privileged is not None and len(constraint_columns) < len(views.privileged_labels):
-        raise ValueError(
-            f"privileged must be left out with teacher={settings.teacher!r}, which is trained and does not read them: "
-            "a PrivateTeacher learns in its fit(z, y), teacher='boosted' learns here"
+
+def check_teacher(teacher: Any) -> None:
+    """Raise unless an estimator may have this teacher."""
+    if not (teacher is None or isinstance(teacher, Teacher) or is_trained_here(teacher)):
+        raise TypeError(
+            f"teacher must be a name, an estimator or a pi_xgb.Teacher, got {teacher!r:.60}: pass an array of q, which "
+            "belongs to one data set, or a list of teachers to pi_xgb.train; teacher='mixed' is several teachers"
         )
-    return DirectTrainer(
-        settings=settings,
-        has_teacher=has_trained_teacher or table is not None or bool(constraints),
-        table=table,
-        privileged=privileged,
-        eval_tables=eval_tables,
-        constraints=constraints,
-    )
+
+
+def check_teacher_params(teacher_params: Any) -> None:
+    """Raise unless these are parameters of a booster."""
+    if "n_estimators" in user_params(teacher_params or {}):
+        raise ValueError(
+            "teacher_params must be parameters of XGBoost's boosters, got n_estimators: the teacher has the rounds of "
+            "the student. For another number pass an estimator as teacher, for example XGBClassifier(n_estimators=...)"
+        )
+
+
+def constraint_pairs(constraints: Any) -> list[tuple[Teacher, float]]:
+    """Return the pairs of constraint and weight."""
+    pairs: list[Any] = [constraints] if isinstance(constraints, Teacher) else list(constraints or ())
+    for pair in pairs:
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], Teacher)):
+            raise TypeError(
+                "constraints must be a list of (constraint, weight), such as [(DemographicParity('sex'), 5.0)], with "
+                f"constraints of pi_xgb.constraints or by_column(...), got the item {pair!r}"
+            )
+    return pairs
+
+
+def with_gaps(table: Any, missing: Any) -> Any:
+    """Return a table with NaN for the values that are missing to XGBoost, which another estimator would read."""
+    if table is None or missing is None or np.isnan(missing):
+        return table
+    if hasattr(table, "tocsr"):
+        table = table.tocsr().astype(np.float64)
+        table.data[table.data == missing] = np.nan
+        return table
+    frame = as_frame(table)
+    frame = frame.mask(frame.isin([missing]))
+    return frame.to_numpy() if column_names(table) is None else frame

@@ -38,58 +38,40 @@ class Columns:
 
 
 def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) -> None:
-    """Raise if columns are absent, not numeric, or both privileged and the student's."""
-    for name, parameter in [
-        *((name, "privileged_cols") for name in columns.privileged_names),
-        *((name, "features_col") for name in _listed(columns.features)),
-        (columns.label, "label_col"),
-        (columns.weight, "weight_col"),
-        (columns.validation, "validation_indicator_col"),
-        (columns.teacher_weight, "teacher_weight_col"),
-        (columns.crossfit_groups, "crossfit_groups_col"),
-        (columns.query, "qid_col"),
+    """Raise if columns are absent, of another type, or have two roles."""
+    privileged = columns.privileged_names
+    any_type, numbers, booleans = (DataType,), (NumericType, BooleanType), (BooleanType,)
+    for parameter, names, types, expected in [
+        ("features_col", _listed(columns.features), any_type, ""),
+        ("privileged_cols", privileged, numbers, "numbers, or one column of vectors"),
+        ("label_col", [columns.label], numbers, "numbers"),
+        ("weight_col", _listed(columns.weight), any_type, ""),
+        ("validation_indicator_col", _listed(columns.validation), booleans, "of type boolean"),
+        ("teacher_weight_col", _listed(columns.teacher_weight), numbers, "numbers of at least 0"),
+        ("crossfit_groups_col", _listed(columns.crossfit_groups), any_type, ""),
+        ("qid_col", _listed(columns.query), any_type, ""),
     ]:
-        if name and name not in dataset.columns:
-            raise ValueError(
-                f"{parameter} must name columns of the DataFrame ({', '.join(dataset.columns)}), got {name!r}: "
-                "check its spelling"
-            )
+        for name in names:
+            if name not in dataset.columns:
+                raise ValueError(
+                    f"{parameter} must name columns of the DataFrame ({', '.join(dataset.columns)}), got {name!r}: "
+                    "check its spelling"
+                )
+            kind = dataset.schema[name].dataType
+            if not (isinstance(kind, types) or (names is privileged and is_vector(dataset, columns.privileged))):
+                raise TypeError(
+                    f"{parameter} must be {expected}, got {name!r} of type {kind.simpleString()}: encode strings as 0, "
+                    "1, ... with pyspark.ml.feature.StringIndexer"
+                )
     if columns.privileged == []:
         raise ValueError("privileged_cols must name the columns that the teacher sees, got an empty list: add names")
-    if len(set(columns.privileged_names)) < len(columns.privileged_names):
-        raise ValueError(
-            f"privileged_cols must have distinct names, got {columns.privileged_names}: drop the duplicates"
-        )
-    if columns.query in columns.privileged_names:
-        raise ValueError(f"privileged_cols must not have qid_col, got {columns.query!r}: drop it, it is no feature")
-    for name in (columns.label, columns.validation):
-        if name in columns.privileged_names:
+    if len(set(privileged)) < len(privileged):
+        raise ValueError(f"privileged_cols must have distinct names, got {privileged}: drop the duplicates")
+    for other in (columns.label, columns.validation, columns.query):
+        if other in privileged:
             raise ValueError(
-                f"privileged_cols must not have the label or the validation indicator, got {name!r}: drop it from "
-                "the list"
+                f"privileged_cols must not have the column of labels, validation or queries, got {other!r}: drop it"
             )
-    for name in columns.privileged_names:
-        kind = dataset.schema[name].dataType
-        if not (_is_number(kind) or is_vector(dataset, columns.privileged)):
-            raise TypeError(
-                f"privileged_cols must be columns of numbers, or one column of vectors, got {name!r} of type "
-                f"{kind.simpleString()}: encode strings with pyspark.ml.feature.StringIndexer"
-            )
-    kind = dataset.schema[columns.label].dataType
-    if not _is_number(kind):
-        raise TypeError(
-            f"label_col must be numbers, got {columns.label!r} of type {kind.simpleString()}: encode classes as 0, 1, "
-            "... with pyspark.ml.feature.StringIndexer"
-        )
-    if columns.teacher_weight and not _is_number(kind := dataset.schema[columns.teacher_weight].dataType):
-        raise TypeError(
-            f"teacher_weight_col must be numbers of at least 0, got {columns.teacher_weight!r} of type "
-            f"{kind.simpleString()}"
-        )
-    if columns.validation and not isinstance(dataset.schema[columns.validation].dataType, BooleanType):
-        raise TypeError(
-            f"validation_indicator_col must be of type boolean, got {columns.validation!r}: use true in validation rows"
-        )
     if not allow_overlap:
         _check_no_overlap(dataset, columns)
 
@@ -129,63 +111,53 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
     known = is_labelled(columns)
     label = F.when(known, _column(columns.label).cast("double"))
     validation = F.lit(False) if columns.validation is None else _column(columns.validation)
-    vectors = is_vector(dataset, columns.privileged)
-    null_vector = _column(columns.privileged_names[0]).isNull() if vectors else F.lit(False)
-    counted = {
-        "train": ~validation,
-        "validation": validation,
-        "bad_label": ~known & validation if teach_unlabelled else ~known,
-        "unlabelled": ~known & ~validation,
-        "bad_validation": validation.isNull(),
-        "bad_weight": _is_bad_weight(columns.weight),
-        "bad_teacher_weight": _is_bad_weight(columns.teacher_weight),
-        "null_group": _is_null(columns.crossfit_groups),
-        "null_query": _is_null(columns.query),
-        "null_vector": null_vector,
-        "bad_number": F.abs(label) > _LARGEST,
-        "not_whole": label != F.rint(label),
-    }
-    found: Any = dataset.agg(
-        *(F.count(F.when(condition, 1)).alias(name) for name, condition in counted.items()),
-        F.min(label).alias("low"),
-        F.max(label).alias("high"),
-        *([F.count_distinct(label).alias("distinct")] if classes else []),  # needs a shuffle
-    ).collect()[0]
-    for number, problem in [
-        (found.bad_label, f"no label in {columns.label!r} (null or NaN): {_label_remedy(teach_unlabelled)}"),
-        (found.bad_number, f"a label in {columns.label!r} that is not finite in float32: drop these rows"),
-        (found.bad_validation, f"null in {columns.validation!r}: set true or false in every row"),
-        (found.bad_weight, f"a weight in {columns.weight!r} that is null, NaN, infinite or negative"),
-        (found.bad_teacher_weight, f"a weight in {columns.teacher_weight!r} that is null, NaN, infinite or negative"),
-        (found.null_group, f"null in {columns.crossfit_groups!r}: give each of them its own group"),
-        (found.null_query, f"null in {columns.query!r}: set the number of the query in every row"),
-        (found.null_vector, f"no vector in {columns.privileged!r}: drop or fill these rows"),
-    ]:
+    remedy = "drop these rows, or set unlabelled='teach' to train on them with the teacher alone"
+    if teach_unlabelled:
+        remedy = "validation rows need labels, drop these rows"
+    vector = columns.privileged_names[0] if is_vector(dataset, columns.privileged) else None
+    problems = [
+        (~known & validation if teach_unlabelled else ~known, f"no label in {columns.label!r} (null or NaN): {remedy}"),
+        (F.abs(label) > _LARGEST, f"a label in {columns.label!r} that is not finite in float32: drop these rows"),
+        *(
+            (_is_bad_weight(name), f"a weight in {name!r} that is null, NaN, infinite or negative")
+            for name in (columns.weight, columns.teacher_weight)
+            if name
+        ),
+        *(
+            (_column(name).isNull(), f"null in {name!r}: {hint}")
+            for name, hint in [
+                (columns.validation, "set true or false in every row"),
+                (columns.crossfit_groups, "give each of them its own group"),
+                (columns.query, "set the number of the query in every row"),
+                (vector, "drop or fill these rows"),
+            ]
+            if name
+        ),
+    ]
+    counted = [condition for condition, _ in problems]
+    counted += [~validation, validation, ~known & ~validation, label != F.rint(label)]
+    n_distinct = [F.count_distinct(label)] if classes else []  # needs a shuffle
+    counts = [F.count(F.when(condition, 1)) for condition in counted]
+    found: Any = dataset.agg(F.min(label), F.max(label), *counts, *n_distinct).collect()[0]
+    low, high, *n_bad = found[: 2 + len(problems)]
+    n_train, n_validation, n_unlabelled, n_fractions, *distinct = found[2 + len(problems) :]
+    for number, (_, problem) in zip(n_bad, problems, strict=True):
         if number:
             raise ValueError(f"{number} rows have {problem}")
-    if found.train == 0:
-        raise ValueError(f"DataFrame must have training rows, got {found.validation} validation rows only: add some")
-    if found.train == found.unlabelled:
+    if n_train == 0:
+        raise ValueError(f"DataFrame must have training rows, got {n_validation} validation rows only: add some")
+    if n_train == n_unlabelled:
         raise no_labelled_row(f"label_col {columns.label!r}")
-    if classes:
-        _check_classes(columns.label, found)
-    return Rows(found.train - found.unlabelled, found.unlabelled, found.validation, (found.low, found.high))
+    if classes and (n_fractions or low != 0 or high != distinct[0] - 1 or high < 1):
+        raise ValueError(
+            f"the classes in {columns.label!r} must be two or more, 0, 1, ... without a gap, got {distinct[0]} "
+            f"different labels from {low:g} to {high:g}: encode them with pyspark.ml.feature.StringIndexer"
+        )
+    return Rows(n_train - n_unlabelled, n_unlabelled, n_validation, (low, high))
 
 
-def _label_remedy(teach_unlabelled: bool) -> str:
-    if teach_unlabelled:
-        return "validation rows need labels, drop these rows"
-    return "drop these rows, or set unlabelled='teach' to train on them with the teacher alone"
-
-
-def _is_null(name: str | None) -> Column:
-    return F.lit(False) if name is None else _column(name).isNull()
-
-
-def _is_bad_weight(name: str | None) -> Column:
+def _is_bad_weight(name: str) -> Column:
     """Return whether a weight is missing, negative or not finite."""
-    if name is None:
-        return F.lit(False)
     weight = _column(name).cast("double")
     return weight.isNull() | F.isnan(weight) | (weight < 0) | (weight > _LARGEST)
 
@@ -210,16 +182,6 @@ def row_columns(dataset: DataFrame, columns: Columns, prefix: str) -> list[Colum
     if columns.crossfit_groups:
         selected.append(_column(columns.crossfit_groups).cast("string").alias(f"{prefix}crossfit_groups"))
     return selected
-
-
-def _check_classes(name: str, found: Any) -> None:
-    if found.not_whole or found.low != 0 or found.high != found.distinct - 1:
-        raise ValueError(
-            f"the classes in {name!r} must be 0, 1, ... without a gap, got {found.distinct} different labels from "
-            f"{found.low:g} to {found.high:g}: encode them with pyspark.ml.feature.StringIndexer"
-        )
-    if found.distinct < 2:
-        raise ValueError(f"{name!r} must have at least two classes, got one: add rows of another class")
 
 
 def privileged_columns(dataset: DataFrame, names: str | list[str] | None, prefix: str) -> list[Column]:

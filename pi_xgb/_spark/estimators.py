@@ -111,7 +111,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         # Folds, and unlabelled rows that blending keeps, are slices of a matrix of values.
         cuts = config.is_crossfitted or bool(rows.n_unlabelled and not has_gradient)
         worker = Worker(
-            None if is_vector(dataset, columns.privileged) else columns.privileged_names,
+            names=None if is_vector(dataset, columns.privileged) else columns.privileged_names,
             stops=validated and config.can_stop_early,
             reads_privileged=cuts or config.teacher == "forest" or config.sees_student,
             reads_features=config.sees_student,

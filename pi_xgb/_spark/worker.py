@@ -6,6 +6,7 @@ that they exist.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -46,46 +47,27 @@ def calling(fit: Callable[..., Any], worker: Worker) -> Callable[..., Any]:
     return rebind(fit, **{_MATRICES: worker.matrices, _TRAIN: worker.train})
 
 
+@dataclasses.dataclass
 class Worker:
-    """The work of a task besides XGBoost's own. Each task gets its own copy.
+    """The work of a task besides XGBoost's own. Each task gets its own copy."""
 
-    Parameters
-    ----------
-    names
-        The privileged columns, in the order of the columns that begin with :data:`PREFIX`; None for one column of
-        vectors; empty without privileged columns.
-    stops
-        Whether the teacher stops early, on the privileged columns of the validation rows.
-    reads_privileged, reads_features
-        Whether the teacher reads values of the privileged columns, or of the features, which a matrix of quantiles does
-        not store.
-    exposed
-        Whether the margins of rows are exposures, which the teacher needs as well.
-    ranks
-        Whether rows are ranked within queries.
-    keywords
-        The teaching keywords of :func:`pi_xgb.train`.
-    """
-
-    def __init__(
-        self,
-        names: Sequence[str] | None,
-        *,
-        stops: bool,
-        reads_privileged: bool,
-        reads_features: bool,
-        exposed: bool,
-        ranks: bool,
-        keywords: dict[str, Any],
-    ) -> None:
-        self._names = None if names is None else list(names)
-        self._stops, self._reads_privileged, self._reads_features = stops, reads_privileged, reads_features
-        margin = [alias.margin] if exposed else []
-        self._fields = [alias.label, alias.weight, alias.valid, alias.qid, *margin]
-        self._ranks, self._keywords = ranks, keywords
-        self._privileged: tuple[Any, Any] = (None, None)
-        self._per_row: dict[str, Any] = {}
-        self._queries: list[pd.Series[Any]] = []
+    names: list[str] | None
+    """The privileged columns, in the order of the columns that begin with :data:`PREFIX`; None for one of vectors."""
+    stops: bool
+    """Whether the teacher stops early, on the privileged columns of the validation rows."""
+    reads_privileged: bool
+    """Whether the teacher reads values of the privileged columns, which a matrix of quantiles does not store."""
+    reads_features: bool
+    """The same of the features."""
+    exposed: bool
+    """Whether the margins of rows are exposures, which the teacher needs as well."""
+    ranks: bool
+    """Whether rows are ranked within queries."""
+    keywords: dict[str, Any]
+    """The teaching keywords of :func:`pi_xgb.train`."""
+    _privileged: tuple[Any, Any] = (None, None)
+    _per_row: dict[str, Any] = dataclasses.field(default_factory=dict)
+    _queries: list[pd.Series[Any]] = dataclasses.field(default_factory=list)
 
     def matrices(self, *, iterator: Iterator[pd.DataFrame], **arguments: Any) -> tuple[Any, Any]:
         """Return the student's matrices, for training and validation; store the teacher's."""
@@ -94,13 +76,13 @@ class Worker:
         def student_parts() -> Iterator[pd.DataFrame]:
             for part in iterator:
                 own = [name for name in part.columns if name.startswith((PREFIX, PER_ROW))]
-                fields = [name for name in self._fields if name in part.columns]
-                stored.append(part[[*own, *fields]])
+                fields = [alias.label, alias.weight, alias.valid, alias.qid, *([alias.margin] if self.exposed else [])]
+                stored.append(part[[*own, *(name for name in fields if name in part.columns)]])
                 yield _with_data(part.drop(columns=own))
 
-        student = _unquantised(arguments) if self._reads_features else arguments
+        student = _unquantised(arguments) if self.reads_features else arguments
         matrices: tuple[Any, Any] = create_dmatrix_from_partitions(iterator=student_parts(), **student)
-        if self._names != []:
+        if self.names != []:
             self._privileged = create_dmatrix_from_partitions(**self._privileged_arguments(stored, arguments))
         self._per_row = _training_values(stored)
         self._queries = [part[alias.qid] for part in stored if alias.qid in part.columns]
@@ -108,16 +90,16 @@ class Worker:
 
     def _privileged_arguments(self, stored: list[pd.DataFrame], arguments: dict[str, Any]) -> dict[str, Any]:
         # A matrix of quantiles does not fit params with other bins.
-        if self._reads_privileged or self._keywords["teacher_params"] is not None:
+        if self.reads_privileged or self.keywords["teacher_params"] is not None:
             arguments = _unquantised(arguments)
         # Without arguments about the student's columns.
         about_values = ("nthread", "missing", "max_bin")
         kwargs = {name: value for name, value in arguments["kwargs"].items() if name in about_values}
-        if self._names is None:
+        if self.names is None:
             parts, columns = [part.rename(columns={PREFIX: alias.data}) for part in stored], None
         else:
-            parts, columns = [_with_data(part) for part in stored], [f"{PREFIX}{i}" for i in range(len(self._names))]
-            kwargs["feature_names"] = self._names
+            parts, columns = [_with_data(part) for part in stored], [f"{PREFIX}{i}" for i in range(len(self.names))]
+            kwargs["feature_names"] = self.names
         return {
             **arguments,
             "iterator": iter(parts),
@@ -137,13 +119,13 @@ class Worker:
         """Run :func:`pi_xgb.train` on the rows of this task, together with the other tasks."""
         privileged, validation = self._privileged
         queries = pd.concat(self._queries) if self._queries else np.empty(0)
-        n_split = on_several_workers(queries) if self._ranks else 0
+        n_split = on_several_workers(queries) if self.ranks else 0
         if n_split:
             raise ValueError(
                 f"{n_split} queries have rows in several partitions: set force_repartition=True, which puts all rows "
                 "of a query in one partition"
             )
-        own = dict(self._keywords)
+        own = dict(self.keywords)
         if own["teacher_params"] is not None:
             # Threads and devices belong to the task.
             of_task = {name: params[name] for name in ("nthread", "device") if name in params}
@@ -154,7 +136,7 @@ class Worker:
             params,
             dtrain,
             privileged=privileged,
-            privileged_evals=[(validation, "validation")] if self._stops else None,
+            privileged_evals=[(validation, "validation")] if self.stops else None,
             evals=evals,
             **self._per_row,
             **own,
