@@ -44,7 +44,7 @@ class LearnedTeacher(FixedTeacher):
     Attributes
     ----------
     values : ndarray
-        q, one per training row.
+        q, one per training row; NaN in a row without privileged values, about which an estimator says nothing.
     members : list of Member
         Each kind of model in it, with ``kind``, ``models`` (one per fold when cross-fitted), ``loss`` and ``weight``.
     boosters : list of xgboost.Booster
@@ -67,8 +67,17 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, q: Array, members: Sequence[Member], mixture: Mixture, loss: float, columns: Columns) -> None:
-        super().__init__(q, PROBABILITIES if mixture.loss.probabilities else NUMBERS)
+    def __init__(
+        self,
+        q: Array,
+        members: Sequence[Member],
+        mixture: Mixture,
+        loss: float,
+        columns: Columns,
+        is_predicted: Array,
+    ) -> None:
+        super().__init__(q, PROBABILITIES if mixture.loss.probabilities else NUMBERS, needed=is_predicted)
+        self._q[~is_predicted] = np.nan  # taken as an array, q then asks for weights of 0 in these rows
         self.members, self.loss, self._mixture, self._columns = list(members), loss, mixture, columns
         self.kind = members[0].kind if len(members) == 1 else "mixed"
         self.about = dataclasses.replace(self.about, kind=self.kind)
@@ -111,7 +120,14 @@ class LearnedTeacher(FixedTeacher):
         """
         features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
         features = self._columns.aligned(features)
-        means = [np.mean([model.predict(features) for model in member.predicting], axis=0) for member in self.members]
+        try:
+            means = [np.mean([model.predict(features) for model in one.predicting], axis=0) for one in self.members]
+        except xgboost.core.XGBoostError as error:
+            if "category" not in str(error):
+                raise
+            raise ValueError(
+                "rows must have categories that the teacher was trained on, got others: make them missing"
+            ) from error
         return self._mixture.combine(means)
 
     def __repr__(self) -> str:

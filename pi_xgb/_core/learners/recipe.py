@@ -116,7 +116,9 @@ class Recipe:
     def fit(self, progress: bool | None = False) -> LearnedTeacher:
         """Return the trained teacher, with q out of fold where it is cross-fitted."""
         training, folds = self.training, self._dealt()
-        loss, label, known = training.spec.loss, training.label, training.known
+        loss, label = training.spec.loss, training.label
+        is_predicted = folds.fold_of != LEFT_OUT
+        known = training.known & is_predicted
         weight = None if training.weight is None else training.weight[known]
         threads = self._threads(int(folds.learnable.sum()))
         learners = (self if threads is None else self._on_one_thread())._learners()
@@ -140,13 +142,14 @@ class Recipe:
             mixture,
             members[0].loss if len(members) == 1 else mean_loss(loss, mean[known], label[known], weight),
             Columns(self.features, are_read_by_xgboost=self.kind in ("boosted", "forest")),
+            is_predicted,
         )
         settings: dict[str, Any] = {"crossfit": 0 if folds.in_sample else len(folds.numbers)}
         if self.teacher_sees is not None:
             settings["teacher_sees"] = self.teacher_sees
         if "boosted" in learners:
             settings["teacher_params"] = self.boosted_spec.params
-        labelled = known if teacher.learned_here else training.labelled
+        labelled = training.known if teacher.learned_here else training.labelled
         teacher.about = dataclasses.replace(teacher.about, settings=settings, labelled=labelled)
         return teacher
 
