@@ -84,9 +84,8 @@ class Constraint(Teacher):
         """Begin a training: number the row values alike on all workers."""
         self._within = (training.loss.range.low, training.loss.range.high)
         self._over_workers = collective.is_distributed()
-        self._rows = self._own
+        self._rows = self._agree() if self._over_workers else self._own
         if self._over_workers:
-            self._rows = self._agree()
             self._check_values(self._rows, int(global_sum(np.array([len(self._own.codes)]))[0]))
 
     def _agree(self) -> Groups:

@@ -30,6 +30,7 @@ class BetweenGroups(Constraint):
 
     def __init__(self, sensitive_features: Any, *, soft: bool, hessian: Hessian) -> None:
         super().__init__(as_groups(sensitive_features, most=None).by_appearance(), soft=soft, hessian=hessian)
+        self.groups = self._own.names.tolist()
 
     def _check_values(self, rows: Groups, n_rows: int) -> None:
         known = rows.names[_are_known(rows.names)]
