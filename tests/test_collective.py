@@ -149,7 +149,7 @@ def test_a_row_that_fails_on_one_worker_fails_on_all(workers):
         return teacher.q(np.full_like(own_p, np.nan) if rank == 1 else own_p, own_label, None)
 
     first, own, last = workers(q)
-    assert "predictions that are NaN" in str(own)
+    assert "NaN or infinite predictions" in str(own)
     for other in (first, last):
         assert "a check of the predictions by DemographicParity failed on 1 other worker(s)" in str(other)
         assert "predictions that are NaN" in str(other)
