@@ -152,7 +152,7 @@ def test_a_row_that_fails_on_one_worker_fails_on_all(workers):
     assert "NaN or infinite predictions" in str(own)
     for other in (first, last):
         assert "a check of the predictions by DemographicParity failed on 1 other worker(s)" in str(other)
-        assert "predictions that are NaN" in str(other)
+        assert "NaN or infinite predictions" in str(other)
 
 
 def test_numbers_of_any_kind_are_one_kind_among_workers(workers):

@@ -129,7 +129,7 @@ def faults(start, end):
 
 
 FAULTS = {
-    "radius": ("one worker only", "one worker only"),
+    "radius": ("distributed training", "distributed training"),
     "one group": ("one group only", "one group only"),
     "one merit": ("merit must have", "merit must have"),
     "all keys differ": (f"no two of the {N_ROWS} rows", f"no two of the {N_ROWS} rows"),
