@@ -19,7 +19,7 @@ GROUND = {"_arrays", "_files", "_progress", "_version", "_warnings"}
 STATS = GROUND | {"_stats"}
 XGB = STATS | {"_xgb"}
 ROWS = XGB | {"_rows"}
-CORE = ROWS | {"_core"}
+CORE = ROWS | {"_core", "_privacy_record"}
 # What each package may import besides itself; a public module may import what it re-exports.
 ALLOWED = {
     "_arrays": set(),
@@ -33,7 +33,8 @@ ALLOWED = {
     "_rows": XGB,
     "metrics": ROWS,
     "_importance": ROWS,
-    "_core": ROWS,
+    "_privacy_record": XGB,
+    "_core": ROWS | {"_privacy_record"},
     "_constraints": CORE,
     "_privacy": CORE,
     "_plots": ROWS | {"metrics", "_importance"},

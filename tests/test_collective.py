@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -59,7 +60,7 @@ def test_each_worker_answers_for_its_rows_what_one_machine_would(workers, name, 
         own = part(rank, p, label, weight, column)
         teacher, requested = CONSTRAINTS[name](own[3], soft=soft), (own[0], own[1], own[2] if weighted else None)
         teacher.q(*requested)  # of its own rows, of which nothing may stay
-        teacher.start(None)
+        teacher.start(SimpleNamespace(loss=SimpleNamespace(range=SHARES)))
         teacher.check(len(own[0]))
         return teacher.q(*requested)
 
@@ -73,7 +74,7 @@ def test_a_teacher_forgets_the_workers_as_it_is_cut_or_starts_alone(workers):
     def one(rank):
         own = part(rank, p, label, column)
         teacher = DemographicParity(own[2])
-        teacher.start(None)
+        teacher.start(SimpleNamespace(loss=SimpleNamespace(range=SHARES)))
         return teacher
 
     for rank, teacher in enumerate(workers(one)):
@@ -82,13 +83,13 @@ def test_a_teacher_forgets_the_workers_as_it_is_cut_or_starts_alone(workers):
         own = part(rank, p, label, column)
         alone = DemographicParity(own[2]).q(*own[:2], None)
         np.testing.assert_array_equal(teacher.subset(np.arange(len(own[0]))).q(*own[:2], None), alone)
-        teacher.start(None)
+        teacher.start(SimpleNamespace(loss=SimpleNamespace(range=SHARES)))
         np.testing.assert_array_equal(teacher.q(*own[:2], None), alone)
 
 
 def made(rank, make, own):
     teacher = make(own)
-    teacher.start(None)
+    teacher.start(SimpleNamespace(loss=SimpleNamespace(range=SHARES)))
     teacher.check(len(own))
 
 
@@ -123,20 +124,20 @@ def test_a_row_that_fails_on_one_worker_fails_on_all(workers):
     def q(rank):
         own_p, own_label, own_column = part(rank, p, label, column)
         teacher = DemographicParity(own_column)
-        teacher.start(None)
+        teacher.start(SimpleNamespace(loss=SimpleNamespace(range=SHARES)))
         return teacher.q(np.full_like(own_p, np.nan) if rank == 1 else own_p, own_label, None)
 
     first, own, last = workers(q)
-    assert "predictions that are NaN" in str(own)
+    assert "NaN or infinite predictions" in str(own)
     for other in (first, last):
         assert "a check of the predictions by DemographicParity failed on 1 other worker(s)" in str(other)
-        assert "predictions that are NaN" in str(other)
+        assert "NaN or infinite predictions" in str(other)
 
 
 def test_a_tie_on_one_worker_is_looked_into_by_all(workers):
     def q(rank):
         teacher = IndividualFairness(key=[rank, rank], soft=False)
-        teacher.start(None)
+        teacher.start(SimpleNamespace(loss=SimpleNamespace(range=SHARES)))
         return teacher.q(np.array([0.25, 0.75 if rank == 0 else 0.5], np.float32), np.zeros(2), None).tolist()
 
     # On the first worker one of two is decided 1, and the mean of 1/2 leaves both; elsewhere nobody asks.

@@ -579,24 +579,6 @@ def test_classes_stay_probabilities(name):
     np.testing.assert_array_equal(teacher.q(same, label, weight), same)
 
 
-def test_parity_of_classes_shrinks_with_every_application():
-    rng = np.random.default_rng(9)
-    group = np.repeat([0, 1], 500)
-    p = np.where(group[:, None] == 0, rng.dirichlet([4, 2, 1], 1000), rng.dirichlet([1, 2, 4], 1000)).astype(np.float32)
-
-    def gap(values):
-        return np.abs(values[group == 0].mean(axis=0) - values[group == 1].mean(axis=0)).max()
-
-    # Rescaling gives back a little of what was gained; repeated, as in training, the gap shrinks away.
-    parity, gaps = DemographicParity(group), [gap(p)]
-    for _ in range(6):
-        p = parity.q(p, None, None)
-        gaps.append(gap(p))
-    assert gaps == sorted(gaps, reverse=True)
-    assert gaps[1] < 0.1 * gaps[0]
-    assert gaps[-1] < 0.01 * gaps[0]
-
-
 # ---- as a teacher ----
 
 
@@ -723,31 +705,13 @@ def test_raising_kl_weight_brings_the_violation_to_near_0(name):
     assert found[-1] < 0.05 * found[0], found
 
 
-@pytest.mark.parametrize("name", ["parity-mean", "odds-mean", "key", "merit"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["parity-mean", "key"])
 def test_raising_kl_weight_brings_the_violation_by_decisions_to_near_0(name):
     # Counting pulls a few rows where the soft form pulls all, and needs larger weights for as much.
     found = violations(name, False, (0, 4, 32, 256))
     assert found == sorted(found, reverse=True), found
     assert found[-1] < 0.35 * found[0], found
-
-
-def test_constraints_combine_with_each_other_and_with_a_privileged_teacher():
-    x, y, group = training_data()
-    dtrain = xgb.DMatrix(x, y)
-    params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
-    q = 1 / (1 + np.exp(-(2 * x[:, 0] + 2 * group - 1)))
-    parity, merit = DemographicParity(group), Meritocracy(-np.round(x[:, 0]))
-
-    def p_of(*teachers):
-        return pi_xgb.train(params, dtrain, 150, teacher=list(teachers)).predict(dtrain)
-
-    alone = p_of((q, 1.0))
-    guided = p_of((q, 1.0), (parity, 10.0))
-    both = p_of((q, 1.0), (parity, 10.0), (merit, 20.0))
-    # Each constraint added lowers its own violation.
-    assert quantile_gap(guided, y, group) < 0.3 * quantile_gap(alone, y, group)
-    assert quantile_gap(both, y, group) < 0.3 * quantile_gap(alone, y, group)
-    assert falls_with_merit(both, y, -np.round(x[:, 0])) < 0.3 * falls_with_merit(guided, y, -np.round(x[:, 0]))
 
 
 @both_forms
@@ -766,15 +730,6 @@ def test_predictive_parity_in_training_closes_the_gap(soft):
         decided = p if soft else p > 0.5
         gaps.append(abs(np.subtract(*(precision(decided[group == k], y[group == k], 1.0) for k in (0, 1)))))
     assert gaps[1] < 0.6 * gaps[0]
-
-
-def test_cross_validation_cuts_a_constraint_into_folds():
-    x, y, group = training_data()
-    params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
-    history = pi_xgb.cv(params, xgb.DMatrix(x, y), 10, nfold=3, teacher=DemographicParity(group), kl_weight=5.0, seed=1)
-    # The loss falls from round to round: the folds trained.
-    loss = history["test-logloss-mean"].to_numpy()
-    assert loss[-1] < loss[0]
 
 
 def test_regression_and_classes_train_towards_parity():
@@ -807,27 +762,6 @@ def test_mean_parity_of_amounts_stays_in_their_range(objective):
     assert mean_gap(fair, y, group) < mean_gap(plain, y, group) / 2
     # The shift alone would leave the range of these predictions.
     assert DemographicParity(group, match="mean").q(fair, y, None).min() < 0 <= parity.q(fair, y, None).min()
-
-
-def test_many_groups_of_two_rows_are_accepted():
-    n = 100_000
-    rng = np.random.default_rng(0)
-    p = rng.random(n).astype(np.float32)
-    label = (rng.random(n) < p).astype(np.float32)
-    pairs = np.arange(n) // 2
-    for teacher in (
-        DemographicParity(pairs),
-        DemographicParity(pairs, match="mean"),
-        EqualizedOdds(pairs),
-        IndividualFairness(key=pairs),
-        IndividualFairness(k=5, features=rng.integers(0, 30, (n, 2))),
-        Meritocracy(pairs),
-        Meritocracy(-label),
-    ):
-        teacher.check(n)
-        q = teacher.q(p, label, None)
-        assert q.shape == p.shape
-        assert ((q >= 0) & (q <= 1)).all()
 
 
 # ---- bad input ----

@@ -92,9 +92,8 @@ class Constraint(Teacher):
         if training.student is None:
             return
         self._over_workers = collective.is_distributed()
-        self._rows = self._own
+        self._rows = self._agree() if self._over_workers else self._own
         if self._over_workers:
-            self._rows = self._agree()
             self._check_values(self._rows, int(global_sum(np.array([len(self._own.codes)]))[0]))
 
     def _agree(self) -> Groups:

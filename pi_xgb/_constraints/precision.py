@@ -21,6 +21,8 @@ class PredictiveParity(BetweenGroups):
     q are the closest values with the precision of all rows together. Where a group's precision is too low, q rises in
     rows with label 1 and falls in the others; where it is too high, the reverse. Labels must be 0 and 1. Rows without a
     label, and groups that lack a class, keep their predictions.
+    Do not rely on it for new rows: on the data named in :class:`DemographicParity` the held-out gap of decisions grew
+    from 0.17 to 0.18 (training rows: 0.13 to 0.05).
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class IndividualFairness(Constraint):
         super().check(n_rows)
         if self._features is not None:
             if collective.get_world_size() > 1:
-                raise ValueError("radius= and k= find similar rows on one worker only, got several workers: pass key=")
+                raise ValueError("radius= and k= need one worker with all rows, got distributed training: pass key=")
             _ = self._near  # with its errors
 
     def subset(self, rows: Array) -> Teacher:

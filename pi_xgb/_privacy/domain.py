@@ -43,8 +43,9 @@ class Column:
                     "other values: declare all possible categories, or a range of numbers as a pair, (low, high)"
                 )
             return np.asarray(codes, dtype=np.float64)
-        # Dates and durations would be read as nanoseconds.
-        values = np.array([np.nan]) if hasattr(column, "dt") else pd.to_numeric(column, errors="coerce").to_numpy(float)
+        # Dates and durations would be read as nanoseconds, complex numbers without their imaginary part.
+        odd = hasattr(column, "dt") or column.dtype.kind == "c"
+        values = np.array([np.nan]) if odd else pd.to_numeric(column, errors="coerce").to_numpy(np.float64)
         if np.isnan(values).any():
             raise TypeError(
                 f"the column {self.name!r} of z must hold numbers, as declared from {self.low:g} to {self.high:g}, got "
