@@ -18,12 +18,7 @@ ROC_NEEDS = "positives or no negatives, and a ROC curve needs both"
 
 
 def abroca(
-    y_true: Any,
-    y_score: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    undefined: Undefined = "nan",
+    y_true: Any, y_score: Any, *, sensitive_features: Any, sample_weight: Any = None, undefined: Undefined = "nan"
 ) -> float:
     """The area between the ROC curves of two groups, ``integral over t in [0, 1] of |ROC_a(t) - ROC_b(t)|``.
 
@@ -137,9 +132,7 @@ def area_between(first: Curve, second: Curve) -> float:
 
 def merge(first: Values, second: Values) -> Values:
     """Return the sorted union of two increasing arrays."""
-    both = np.sort(np.concatenate([first, second]), kind="stable")
-    union: Values = both[np.append(True, both[1:] != both[:-1])]
-    return union
+    return np.union1d(first, second)
 
 
 def mean_absolute(start: Values, end: Values) -> Values:

@@ -13,9 +13,9 @@ from .._rows.groups import as_groups, check_several
 from .._rows.vectors import as_cut, as_scored
 from .._stats.gaps import holm
 from ._abroca import largest_area, roc_curves, warn_no_curve
-from ._chance import N_NULL, UNKNOWN, Draws, check_null
+from ._chance import N_NULL, check_null, statistics
 from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates
-from ._rates import ScoredRows
+from ._rates import Decisions
 
 DISPARITIES = (*GAPS, "abroca")
 KNOWN = (*DISPARITIES, *(name for name in COMPARED if name not in GAPS))
@@ -101,17 +101,22 @@ def disparity_report(
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
-    rows = ScoredRows(labels, scores > as_cut(threshold), weights, groups, scores)
+    rows = Decisions(labels, scores > as_cut(threshold), weights, groups, scores)
     table = pd.DataFrame({"value": _values(rows, chosen, undefined)}, index=pd.Index(chosen))
     if not n_boot and not n_null:
         return table
     streams = _streams(random_state)
-    how = Draws(int(n_boot), int(n_null), confidence)
     found = [
-        UNKNOWN if np.isnan(value) else how.statistics(rows, name, streams[name])
+        statistics(rows, name, value, streams[name], n_boot, n_null, confidence)
         for name, value in zip(chosen, table["value"], strict=True)
     ]
-    return _columns(table.join(pd.DataFrame(found, index=table.index)), n_boot=n_boot, n_null=n_null)
+    of_boot = ["low", "high", "corrected"] if n_boot else []
+    of_null = ["chance", "p_value", "p_adjusted"] if n_null else []
+    # An undefined gap has no statistics, so that columns may be missing.
+    table = table.join(pd.DataFrame(found, index=table.index).reindex(columns=[*of_boot, *of_null, "between"]))
+    if n_null:
+        table["p_adjusted"] = holm(table["p_value"].to_numpy(float))
+    return table
 
 
 def _chosen(metrics: Any) -> list[str]:
@@ -136,7 +141,7 @@ def _streams(random_state: Any) -> dict[str, np.random.Generator]:
     return dict(zip(KNOWN, streams, strict=True))
 
 
-def _values(rows: ScoredRows, chosen: list[str], undefined: str) -> list[float]:
+def _values(rows: Decisions, chosen: list[str], undefined: str) -> list[float]:
     """Return each metric; warn of groups in which it is undefined."""
     cells = rows.cells()
     warn_undefined_rates(cells, [name for name in chosen if name in COMPARED], rows.groups.names, stacklevel=3)
@@ -146,11 +151,3 @@ def _values(rows: ScoredRows, chosen: list[str], undefined: str) -> list[float]:
         warn_no_curve(curves, rows.groups, stacklevel=3)
         values["abroca"] = largest_area(curves, undefined)
     return [values[name] for name in chosen]
-
-
-def _columns(table: pd.DataFrame, *, n_boot: int, n_null: int) -> pd.DataFrame:
-    """Return the columns that were computed, in reading order."""
-    table["p_adjusted"] = holm(table["p_value"].to_numpy())
-    of_boot = ["low", "high", "corrected"] if n_boot else []
-    of_null = ["chance", "p_value", "p_adjusted"] if n_null else []
-    return table[["value", *of_boot, *of_null, "between"]]
