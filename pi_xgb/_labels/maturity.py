@@ -188,7 +188,7 @@ def _span(horizon: Any) -> np.timedelta64:
     # Without a unit pandas counts nanoseconds.
     if pd.isna(span) or span < pd.Timedelta("1s"):
         raise ValueError(
-            f"horizon must be a time of at least a second, such as '180D' or '12h', got {horizon!r}: name the unit, "
-            "and count days in place of months"
+            f"horizon must be a time from a second to {pd.Timedelta.max.days} days, such as '180D' or '12h', got "
+            f"{horizon!r}: name the unit, and count days in place of months"
         )
     return span.to_timedelta64()
