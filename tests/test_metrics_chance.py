@@ -280,3 +280,15 @@ SEEN = "Parity: a – b differ by 0.250"
 def test_sentence_of_a_gap_has_its_significance(expected, confidence, word, words):
     assert verdict(pd.Series(expected), confidence) == word
     assert sentence("Parity", pd.Series(expected), confidence) == words
+
+
+def test_the_named_groups_of_abroca_are_those_whose_exact_area_is_largest():
+    y, p, group = rows_of(2, 2000, 8)
+    reported = metrics.disparity_report(y, p, sensitive_features=group, metrics="abroca", n_boot=0, n_null=100)
+    areas = {
+        f"{a} – {b}": metrics.abroca(y[rows], p[rows], sensitive_features=group[rows])
+        for a, b in combinations(range(8), 2)
+        for rows in [np.isin(group, (a, b))]
+    }
+    assert reported.loc["abroca", "between"] == max(areas, key=areas.get)
+    assert reported.loc["abroca", "value"] == pytest.approx(max(areas.values()))

@@ -55,15 +55,24 @@ def check_null(n_null: Any) -> None:
 
 
 def statistics(
-    rows: Decisions, name: str, value: float, random: np.random.Generator, n_boot: int, n_null: int, confidence: float
+    rows: Decisions,
+    name: str,
+    value: float,
+    pair_of_curves: tuple[int, int] | None,
+    random: np.random.Generator,
+    n_boot: int,
+    n_null: int,
+    confidence: float,
 ) -> Statistics:
     """Return the columns of a gap other than its value, for the groups in which it is defined; none if it is NaN."""
     if np.isnan(value):
         return {"between": ""}
     counts = _counts(rows, name)
     known = np.flatnonzero(counts.sum(axis=2).all(axis=0))
-    gap, names = Gap(counts[:, known], of_curves=name == "abroca"), rows.groups.names[known]
-    found: Statistics = {"between": " – ".join(in_words(names[code]) for code in gap.widest_pair)}
+    gap = Gap(counts[:, known], of_curves=name == "abroca")
+    # Cells of scores are too coarse to tell which curves are furthest apart.
+    pair = pair_of_curves if gap.of_curves and pair_of_curves else known[list(gap.widest_pair)]
+    found: Statistics = {"between": " – ".join(in_words(rows.groups.names[int(code)]) for code in pair)}
     if n_null:
         null = gap.null_gaps(gap.draws(n_null), random)
         found |= {"chance": float(null.mean()), "p_value": p_value(null, float(gap.largest(gap.observed)))}

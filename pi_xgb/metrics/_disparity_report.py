@@ -76,10 +76,8 @@ def disparity_report(
     The p-value is that of a permutation test. It permutes decisions (for ABROCA: scores) over the rows, within each
     label where the metric conditions on the label. For precision it permutes labels over the selected rows. The rows
     must be an independent sample: dependent rows (such as those of one household) make intervals too narrow and
-    p-values too small. Weighted rows enter with their effective sample size (Kish), an approximation; for the p-value
-    of ABROCA up to 10,000 rows of unequal weights are permuted themselves. Apart from that and from one sort of the
-    scores the cost does not grow with the rows. With more than thirty groups ABROCA takes fewer draws, at
-    least 100.
+    p-values too small. Weighted rows enter with their effective sample size (Kish), an approximation. Apart from one
+    sort of the scores the cost does not grow with the rows. With many groups fewer draws are taken, at least 100.
 
     Examples
     --------
@@ -91,7 +89,7 @@ def disparity_report(
     >>> table = metrics.disparity_report(y, p, sensitive_features=group, metrics=["statistical_parity"])
     >>> table[["value", "chance", "low", "high", "p_value"]].round(2)
                         value  chance  low  high  p_value
-    statistical_parity    0.1    0.08  0.0  0.15     0.32
+    statistical_parity    0.1    0.08  0.0  0.14     0.33
     """
     check_bootstrap(n_boot, confidence)
     n_null = (N_NULL if n_boot else 0) if n_null is None else n_null
@@ -102,12 +100,13 @@ def disparity_report(
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
     rows = Decisions(labels, scores > as_cut(threshold), weights, groups, scores)
-    table = pd.DataFrame({"value": _values(rows, chosen, undefined)}, index=pd.Index(chosen))
+    values, pair_of_curves = _values(rows, chosen, undefined)
+    table = pd.DataFrame({"value": values}, index=pd.Index(chosen))
     if not n_boot and not n_null:
         return table
     streams = _streams(random_state)
     found = [
-        statistics(rows, name, value, streams[name], n_boot, n_null, confidence)
+        statistics(rows, name, value, pair_of_curves, streams[name], n_boot, n_null, confidence)
         for name, value in zip(chosen, table["value"], strict=True)
     ]
     of_boot = ["low", "high", "corrected"] if n_boot else []
@@ -141,13 +140,13 @@ def _streams(random_state: Any) -> dict[str, np.random.Generator]:
     return dict(zip(KNOWN, streams, strict=True))
 
 
-def _values(rows: Decisions, chosen: list[str], undefined: str) -> list[float]:
-    """Return each metric; warn of groups in which it is undefined."""
-    cells = rows.cells()
+def _values(rows: Decisions, chosen: list[str], undefined: str) -> tuple[list[float], tuple[int, int] | None]:
+    """Return each metric, and the groups of ABROCA; warn of groups in which a metric is undefined."""
+    cells, pair = rows.cells(), None
     warn_undefined_rates(cells, [name for name in chosen if name in COMPARED], rows.groups.names, stacklevel=3)
     values = {name: float(gap(cells, name, undefined)) for name in chosen if name in COMPARED}
     if "abroca" in chosen:
         curves = roc_curves(rows.labels, rows.scores, rows.groups, rows.weight)
         warn_no_curve(curves, rows.groups, stacklevel=3)
-        values["abroca"] = largest_area(curves, undefined)
-    return [values[name] for name in chosen]
+        values["abroca"], pair = largest_area(curves, undefined)
+    return [values[name] for name in chosen], pair
