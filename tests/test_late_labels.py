@@ -126,6 +126,8 @@ def test_an_event_at_the_end_of_the_horizon_counts_and_one_after_as_of_is_unknow
         (SEEN, ["2023-12-31", *CAME[1:]], "9D", NOW, ValueError, "outcome_at.*1 such rows.*row 0.*2023-12-31"),
         *((SEEN, CAME, span, NOW, ValueError, "horizon must be a time from a second to 106751 days") for span in SPANS),
         (SEEN, CAME, "900D", NOW, ValueError, "as_of must be 2026-06-19 or.*got 2024-06-01:"),
+        # Beyond 2262, where nanoseconds end.
+        (SEEN, CAME, "100000D", NOW, ValueError, "as_of must be 2297-10-16 or.*got 2024-06-01:"),
         # An event on the day of the observation, of which only the day is known.
         ([f"{SEEN[0]}T10:00", *SEEN[1:]], [SEEN[0], *CAME[1:]], "9D", NOW, ValueError, "observed_at as days"),
     ],
