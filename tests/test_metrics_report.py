@@ -191,6 +191,13 @@ class TestIntervals:
                     assert abs(end - area) == pytest.approx(1.959964 * np.sqrt(end * (1 - end) / rows), rel=1e-5)
                 assert 0 <= end <= 1
 
+    @undefined_is_fine
+    @pytest.mark.parametrize("label", [0, 1])
+    def test_rows_of_one_label_have_no_auc_and_all_other_rates(self, label):
+        report = metrics.group_report([label] * 6, [0.1, 0.9] * 3, sensitive_features=list("aaabbb"))
+        assert report["auc"].isna().all()
+        assert list(report["true_positive_rate" if label else "false_positive_rate"]) == [1 / 3, 2 / 3, 1 / 2]
+
     def test_without_intervals(self):
         y, p, g, _ = draw(0, 20)
         with_intervals = metrics.group_report(y, p, sensitive_features=g, n_boot=5)

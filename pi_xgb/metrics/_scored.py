@@ -91,7 +91,7 @@ def _fewer(value: Values, error: Values, rows: Values) -> Values:
 
 def _shares_below(scores: Floats, others: Floats, weight: Values) -> Values:
     """Return the share of the weight ``(..., m)`` of ``others`` below each score, ties as one half; ``others`` rise."""
-    so_far = np.cumsum(np.concatenate([np.zeros_like(weight[..., :1]), weight], axis=-1), axis=-1)
+    so_far = np.cumsum(np.concatenate([np.zeros((*weight.shape[:-1], 1)), weight], axis=-1), axis=-1)
     places = [np.searchsorted(others, scores, side=side) for side in ("left", "right")]
     total = so_far[..., -1:]
     return share(
