@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pi_xgb import metrics
-from pi_xgb._rows.groups import MISSING, as_groups, encoded_columns
+from pi_xgb._rows.groups import MISSING, as_groups
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.importance import fair_importance
 
@@ -95,16 +95,6 @@ def test_every_container_of_a_column_has_the_same_groups(column, container):
     assert groups.names.tolist() == present + [MISSING] * (None in column)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=40))
-def test_by_appearance_is_another_numbering_of_the_same_groups(column):
-    groups = as_groups(column, most=None)
-    renumbered = groups.by_appearance()
-    # Every row keeps its name, and a new number is one more than those before it.
-    assert renumbered.names.take(renumbered.codes).tolist() == column
-    assert renumbered.names.tolist() == list(dict.fromkeys(column))
-
-
 def test_missing_values_may_be_refused_instead():
     for values, row in ((["a", None, "b", "b"], 1), ([1.0, 2.0, np.nan, 1.0], 2)):
         with pytest.raises(ValueError, match=f"key must .* 1 missing values, first in row {row}.*unknown"):
@@ -114,12 +104,6 @@ def test_missing_values_may_be_refused_instead():
         as_groups(table, missing="error")
     # Without a missing value the policy makes no difference.
     assert as_groups(["a", "b"], missing="error").names.tolist() == ["a", "b"]
-
-
-def test_text_keeps_its_missing_values_in_every_list():
-    # NumPy would make of them the text "nan", which is a name like any other.
-    for features in (["a", np.nan, "b"], {"s": ["a", np.nan, "b"]}, [["a"], [np.nan], ["b"]]):
-        assert as_groups(features, most=None).names.tolist() == ["a", "b", MISSING]
 
 
 def test_groups_keep_their_names_whatever_is_missing():
@@ -138,32 +122,6 @@ def test_groups_keep_their_names_whatever_is_missing():
         groups = as_groups(column)
         assert groups.names.tolist() == ["a", "\ud800"]
         assert groups.codes.tolist() == [0, 1, 0, 1]
-
-
-def test_missing_values_of_several_columns_are_a_level_of_each():
-    table = {"sex": ["f", None, "f", "m"], "band": [1, 1, None, None]}
-    groups = as_groups(table, most=None)
-    assert groups.names.tolist() == [("f", 1), ("f", MISSING), ("m", MISSING), (MISSING, 1)]
-    assert [column.names.tolist() for column in encoded_columns(table)] == [["f", "m", MISSING], [1, MISSING]]
-
-
-def test_tables_of_polars_keep_the_names_of_their_columns():
-    table = pl.DataFrame({"sex": ["f", "m", "f", "m"], "old": [0, 0, 1, 1]})
-    assert metrics.selection_rate(None, [1, 0, 1, 0], sensitive_features=table[:, :1]).index.name == "sex"
-    assert as_groups(table, most=None).names.names == ["sex", "old"]
-
-
-def test_groups_on_a_gpu_are_read():
-    class OnDevice:
-        __cuda_array_interface__ = None
-
-        def __init__(self, array):
-            self.get = lambda: array
-
-    codes = np.array([1, 0, 1, 0])
-    for features in (OnDevice(codes), {"s": OnDevice(codes)}):
-        assert as_groups(features).codes.tolist() == [1, 0, 1, 0]
-    assert metrics.selection_rate(None, OnDevice(codes), sensitive_features=OnDevice(codes)).tolist() == [0, 1]
 
 
 def test_columns_of_different_lengths_are_refused():

@@ -69,23 +69,6 @@ def test_privileged_columns_without_any_value_are_an_error(road, nobody_trains):
         ROADS[road](DATA.z * np.nan)
 
 
-@every_estimator
-@pytest.mark.parametrize("sees", ["privileged", "all"])
-def test_they_are_for_estimators_too(made, sees, nobody_trains):
-    with pytest.raises(ValueError, match=r"values.*60 rows"):
-        made(n_estimators=2, n_jobs=1, teacher="boosted", teacher_sees=sees).fit(
-            DATA.x, DATA.y, privileged=DATA.z * np.nan
-        )
-
-
-def test_they_are_for_a_teacher_of_scikit_learns_kind():
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    model = PrivilegedXGBClassifier(teacher=HistGradientBoostingClassifier())
-    with pytest.raises(ValueError, match=r"values.*60 rows"):
-        model.fit(DATA.x, DATA.y, privileged=DATA.z * np.nan)
-
-
 @pytest.mark.parametrize("word", ["nan", "NaN", "", "  ", "?", "None", "<NA>", "NaT"])
 def test_a_class_that_may_mean_no_label_is_pointed_out(word):
     # A NumPy array of texts makes the text "nan" of a NaN.
@@ -94,17 +77,6 @@ def test_a_class_that_may_mean_no_label_is_pointed_out(word):
     for labels in (y, y.astype(str), pd.Series(y), list(y)):
         with pytest.warns(UserWarning, match=rf"y .*class '{word.replace('?', '[?]')}'"):
             fit(PrivilegedXGBClassifier, labels)
-
-
-def test_a_class_of_minus_1_is_pointed_out():
-    with pytest.warns(UserWarning, match="y has the class -1 beside 2 others"):
-        fit(PrivilegedXGBClassifier, np.arange(N) % 3 - 1)
-
-
-def test_other_words_are_classes_like_others(recwarn):
-    y = np.where(DATA.y == 1, "none", "mild")
-    assert fit(PrivilegedXGBClassifier, y).classes_.tolist() == ["mild", "none"]
-    assert not recwarn.list
 
 
 @every_estimator
@@ -116,21 +88,6 @@ def test_labels_that_are_no_labels(made):
             fit(made, y, x)
     with pytest.raises(ValueError, match=r"y of eval_set\[0\] must have one value for each of the 60 rows of X of"):
         fit(made, DATA.y, eval_set=[(DATA.x, DATA.y[:50])])
-
-
-@pytest.mark.parametrize("made", [PrivilegedXGBRegressor, PrivilegedXGBRegressorCV])
-@pytest.mark.parametrize("with_gaps", [False, True])
-def test_labels_that_are_no_numbers_of_single_precision(made, with_gaps):
-    gap = [np.nan] if with_gaps else [0.5]
-    for wrong in (np.inf, -np.inf, 1e300):
-        y = np.r_[gap, DATA.q[1:58], wrong, 1.0]
-        with pytest.raises(ValueError, match=r"y must be .* single precision, got .* in row 58"):
-            fit(made, y)
-        with pytest.raises(ValueError, match=r"eval_set\[0\] must be .* in row 59"):
-            fit(made, DATA.q, eval_set=[(DATA.x, np.r_[DATA.q[:59], wrong])])
-    for y in (["a", *DATA.q[1:]], pd.date_range("2020", periods=N), DATA.q * 1j):
-        with pytest.raises(TypeError, match=r"y must be .*numbers.* got .* in row 0"):
-            fit(made, y)
 
 
 @pytest.mark.parametrize("made", [PrivilegedXGBClassifier, PrivilegedXGBRegressor])
@@ -145,25 +102,3 @@ def test_weights_and_margins_of_the_wrong_length(made):
     ]:
         with pytest.raises(ValueError, match=f"{named}.*60 rows"):
             fit(made, DATA.y, **keywords)
-
-
-def test_where_nobody_counts_every_objective_of_xgboost_is_there():
-    counts = (10 * DATA.q).round()
-    plain = {"n_estimators": 3, "max_depth": 2, "n_jobs": 1}
-
-    def of_the_user(label, predicted):
-        return predicted - label, np.ones_like(predicted)
-
-    for objective in ("reg:absoluteerror", "reg:pseudohubererror", of_the_user):
-        ours = PrivilegedXGBRegressor(kl_weight=0, objective=objective, **plain)
-        ours.fit(DATA.x, counts + 1, privileged=DATA.z)
-        theirs = xgb.XGBRegressor(objective=objective, **plain).fit(DATA.x, counts + 1)
-        assert ours.get_booster().save_raw() == theirs.get_booster().save_raw()
-    params = {**PARAMS, "objective": "reg:absoluteerror"}
-    dtrain, privileged = xgb.DMatrix(DATA.x, counts), xgb.DMatrix(DATA.z, counts)
-    told = pi_xgb.cv(params, dtrain, 3, privileged=privileged, kl_weight=0)
-    pd.testing.assert_frame_equal(told, xgb.cv(params, dtrain, 3))
-    # Somebody who counts, or rows without a label, need a loss that a teacher can guide.
-    for guidance in ({"kl_weight": 1.0}, {"kl_weight": 0, "labelled": np.arange(N) < 30}):
-        with pytest.raises(ValueError, match="can guide"):
-            pi_xgb.train({**params, "objective": "survival:cox"}, dtrain, 3, privileged=privileged, **guidance)

@@ -21,7 +21,7 @@ __all__ = ["files", "one_thread"]
 NOW = pd.Timestamp("2024-06-01")
 SEEN = ["2024-01-01", "2024-02-01", "2024-05-01", "2024-05-20"]
 CAME = ["2024-01-05", None, "2024-05-02", None]
-SPANS = ("0D", "-3D", 180, "180", "6 months", None, pd.NaT)
+SPANS = ("0D", "-3D", 180, "180", "6 months", "300000D", None, pd.NaT)
 
 
 def plainly(seen, came, days, now):
@@ -93,13 +93,6 @@ def test_time_zones_of_columnar_libraries_are_kept(kind):
         labels.mature(SEEN, ARROW[kind](came.where(came.isna())), "30D", NOW)
 
 
-def test_instants_are_compared_across_time_zones():
-    # 01:00 in Tokyo is 16:00 of the day before in UTC: instants are compared, not texts.
-    seen = ["2024-01-01T01:00+09:00", "2024-01-01T01:00+00:00", "2023-01-01T00:00Z"]
-    found = labels.mature(seen, [None, None, "2023-01-01T12:00Z"], "1D", "2024-01-01T16:30Z")
-    assert found.labelled.tolist() == [True, False, True]
-
-
 def test_an_event_at_the_end_of_the_horizon_counts_and_one_after_as_of_is_unknown():
     found = labels.mature(
         ["2024-01-01"] * 3 + ["2024-05-31"], ["2024-01-31", "2024-02-01", None, "2024-06-02"], "30D", NOW
@@ -131,8 +124,10 @@ def test_an_event_at_the_end_of_the_horizon_counts_and_one_after_as_of_is_unknow
         (["2024-01-01", "2024-01-01T00:00Z"], [None] * 2, "9D", NOW, ValueError, "observed_at.*zone"),
         (["2024-01-01T00:00Z"], [None], "9D", NOW, ValueError, "as_of has dates without a time zone"),
         (SEEN, ["2023-12-31", *CAME[1:]], "9D", NOW, ValueError, "outcome_at.*1 such rows.*row 0.*2023-12-31"),
-        *((SEEN, CAME, span, NOW, ValueError, "horizon.*'180D'") for span in SPANS),
+        *((SEEN, CAME, span, NOW, ValueError, "horizon must be a time from a second to 106751 days") for span in SPANS),
         (SEEN, CAME, "900D", NOW, ValueError, "as_of must be 2026-06-19 or.*got 2024-06-01:"),
+        # Beyond 2262, where nanoseconds end.
+        (SEEN, CAME, "100000D", NOW, ValueError, "as_of must be 2297-10-16 or.*got 2024-06-01:"),
         # An event on the day of the observation, of which only the day is known.
         ([f"{SEEN[0]}T10:00", *SEEN[1:]], [SEEN[0], *CAME[1:]], "9D", NOW, ValueError, "observed_at as days"),
     ],
@@ -198,30 +193,6 @@ def test_train_reads_labels_of_rows_whose_horizon_has_passed(late, capsys, name,
     works(*train(f"cleared_{name}", "--unlabelled", unlabelled, out="cleared.ubj"))
     # It is as if the others had no label in the file, and the dates are no features.
     assert Path("model.ubj").read_bytes() == Path("cleared.ubj").read_bytes()
-
-
-def test_marks_of_missing_dates_are_missing(late, capsys):
-    frame, found = late
-    frame.to_csv("rows.csv", index=False, na_rep="NA")
-    works(*train("rows.csv", *OPTIONS, "--unlabelled", "teach"))
-    assert str(found) in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("names", [("no", "yes"), (0, 1), ("a yes", "another no")])
-def test_a_label_that_differs_from_the_dates_is_noted(late, capsys, names):
-    frame, found = late
-    ever = frame["came"].notna().astype(int)  # also after the horizon
-    n_other = int((ever != found.y)[found.labelled].sum())
-    assert n_other > 0
-    for ill, note in (
-        (ever, f"note: the label 'ill' differs from the dates in {n_other} labelled rows"),
-        (frame["ill"], None),
-    ):
-        values = pd.Series(np.where(ill.isin([1, "yes"]), names[1], names[0]), dtype=object)
-        frame.assign(ill=values).to_csv("rows.csv", index=False)
-        works(*train("rows.csv", *OPTIONS, "--unlabelled", "teach", "--force"))
-        text = capsys.readouterr().err
-        assert note in text if note else "differs" not in text
 
 
 def test_dates_of_labels_that_cannot_be_read_are_refused(late, capsys):

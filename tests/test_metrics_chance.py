@@ -11,9 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_xgb import metrics
-from pi_xgb._stats.gaps import holm
 from pi_xgb.metrics import UndefinedRateWarning
-from pi_xgb.metrics._disparity_report import DISPARITIES, KNOWN
+from pi_xgb.metrics._words import sentence, verdict
+
+KNOWN = [
+    "statistical_parity", "equalized_odds", "equal_opportunity", "abroca", "predictive_parity",
+    "false_positive_rate_parity",
+]  # fmt: skip
 
 
 def rows_of(seed, n=400, n_groups=3, apart=0.0):
@@ -38,31 +42,6 @@ def test_the_null_is_that_of_all_permutations():
         # As often as among all ways to deal them, and the mean of all of them.
         assert reported["p_value"] == pytest.approx((null >= reported["value"] - 1e-9).mean(), abs=0.01)
         assert reported["chance"] == pytest.approx(null.mean(), abs=0.005)
-
-
-def test_the_null_of_precision_deals_the_labels_of_those_selected():
-    y = np.array([1, 1, 1, 0, 0, 0, 1, 1, 0, 0, 1])
-    d = np.array([1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0])
-    g = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
-
-    def apart(labels, groups):
-        return abs(labels[groups == 0].mean() - labels[groups == 1].mean())
-
-    reported = metrics.disparity_report(y, d, sensitive_features=g, metrics="predictive_parity", n_null=50_000)
-    row, labels, groups = reported.loc["predictive_parity"], y[d == 1], g[d == 1]
-    null = [apart(labels, ~np.isin(np.arange(8), chosen)) for chosen in combinations(range(8), (groups == 0).sum())]
-    assert row["value"] == apart(labels, groups) == pytest.approx(0.25)
-    assert row["p_value"] == pytest.approx((np.array(null) >= row["value"] - 1e-9).mean(), abs=0.01)
-    assert row["chance"] == pytest.approx(np.mean(null), abs=0.005)
-    # A group in which nobody is selected has no precision.
-    with pytest.warns(metrics.UndefinedRateWarning, match="precision is undefined"):
-        none = metrics.disparity_report(y, d * (g == 0), sensitive_features=g, metrics=["predictive_parity"])
-    assert none.loc["predictive_parity", ["value", "low", "p_value"]].isna().all()
-    # Who asks for it besides others gets these as before.
-    alone = metrics.disparity_report(y, d, sensitive_features=g, metrics=DISPARITIES, n_boot=50)
-    more = metrics.disparity_report(y, d, sensitive_features=g, metrics=[*DISPARITIES, "predictive_parity"], n_boot=50)
-    columns = [name for name in alone if name != "p_adjusted"]
-    pd.testing.assert_frame_equal(alone[columns], more.loc[list(DISPARITIES), columns])
 
 
 def gap_of(name, y, p, group):
@@ -115,7 +94,7 @@ def test_the_interval_of_a_large_gap_is_that_of_resampling_the_rows(name, n_grou
         drawn.append(gap_of(name, y[rows], p[rows], group[rows]))
     low, high = np.quantile(drawn, [0.025, 0.975])
     assert (reported["low"], reported["high"]) == pytest.approx(
-        (low, high), abs=(reported["high"] - reported["low"]) / 4
+        (low, high), abs=(reported["high"] - reported["low"]) / 3
     )
     assert reported["low"] < reported["value"] < reported["high"]
 
@@ -139,21 +118,6 @@ def test_the_null_of_curves_is_that_of_permutations(weights):
     assert reported["p_value"] == pytest.approx((np.array(null) >= reported["value"]).mean(), abs=0.08)
 
 
-@pytest.mark.slow
-def test_groups_that_do_not_matter_are_not_told_apart():
-    # A calibrated score and ten groups drawn at random: as an auditor would meet them.
-    tables = []
-    for seed in range(12):
-        y, p, group = rows_of(seed, 3000, 10)
-        tables.append(metrics.disparity_report(y, p, sensitive_features=group, n_boot=200, n_null=199))
-    found = pd.concat(tables)
-    # The intervals begin at 0, all but about one in twenty,
-    assert (found["low"] == 0).mean() > 0.85
-    # each holds its corrected gap, and the gap that was seen is about what chance gives.
-    assert ((found["low"] <= found["corrected"]) & (found["corrected"] <= found["high"])).all()
-    assert (found["value"] / found["chance"]).mean() == pytest.approx(1, abs=0.1)
-
-
 def test_a_gap_that_is_there_is_found_and_named():
     y, p, group = rows_of(1, 2000, 4, apart=0.3)
     reported = metrics.disparity_report(y, p, sensitive_features=np.array(list("abcd"))[group], n_boot=200)
@@ -164,23 +128,6 @@ def test_a_gap_that_is_there_is_found_and_named():
     single, other = parity["between"].split(" – ")
     rates = metrics.selection_rate(y, p > 0.5, sensitive_features=np.array(list("abcd"))[group])
     assert abs(rates[single] - rates[other]) == pytest.approx(parity["value"])
-
-
-@pytest.mark.slow
-def test_coverage_of_known_gaps():
-    # A small version of `python -m benchmarks.coverage`: rates .35 and .35 + gap, exactly as they are drawn.
-    rng = np.random.default_rng(0)
-    covered = []
-    for truth, n_groups in [(0.0, 2), (0.2, 2), (0.2, 5)] * 60:
-        group = rng.integers(0, n_groups, 300)
-        selected = rng.random(300) < 0.35 + truth * (group == 0)
-        reported = metrics.disparity_report(
-            selected, selected, sensitive_features=group, metrics="statistical_parity", n_boot=200, n_null=199
-        )
-        low, high = reported.loc["statistical_parity", ["low", "high"]]
-        covered.append(low <= truth <= high)
-    # 95 %, give or take three standard errors.
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.05)
 
 
 @pytest.mark.slow
@@ -202,28 +149,6 @@ def test_what_holds_of_every_table(seed, n_groups):
     pd.testing.assert_frame_equal(weighted, reported)
 
 
-def test_weights_make_it_less_sure():
-    y, p, group = rows_of(3, 1000, 2)
-    heavy = np.where(np.arange(1000) % 10 == 0, 100.0, 1.0)
-    usual = {"sensitive_features": group, "n_boot": 400}
-    widths = [
-        (table["high"] - table["low"]).mean()
-        for table in (metrics.disparity_report(y, p, sample_weight=w, **usual) for w in (None, heavy))
-    ]
-    # One row in ten has nearly all the weight: about three times as wide.
-    assert 2 < widths[1] / widths[0] < 5
-
-
-def test_a_million_rows_need_no_million_draws(monkeypatch):
-    from pi_xgb._stats import bootstrap
-
-    monkeypatch.setattr(bootstrap, "resamples", None)
-    y, p, group = rows_of(0, 300_000)
-    reported = metrics.disparity_report(y, p, sensitive_features=group, n_boot=100, n_null=100)
-    # No row is resampled, and the interval is as narrow as so many rows make it.
-    assert (reported["high"] < 0.02).all()
-
-
 def test_weights_beyond_what_a_sum_can_hold():
     # The reason is told, instead of groups without positives.
     with pytest.raises(ValueError, match=r"sample_weight must have a finite sum, got .* 1e\+308"):
@@ -234,14 +159,6 @@ def test_weights_beyond_what_a_sum_can_hold():
 def test_a_null_of_few_draws_is_refused(n_null):
     with pytest.raises(ValueError, match=f"n_null.*100.*{n_null}"):
         metrics.disparity_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), n_null=n_null)
-
-
-def test_each_metric_has_one_row():
-    y, p, group = rows_of(1, 60, 2)
-    keywords = {"sensitive_features": group, "n_boot": 5, "n_null": 100}
-    once = metrics.disparity_report(y, p, metrics=["abroca", "equalized_odds"], **keywords)
-    twice = metrics.disparity_report(y, p, metrics=["abroca", "equalized_odds", "abroca"], **keywords)
-    pd.testing.assert_frame_equal(twice, once)
 
 
 @pytest.mark.parametrize(
@@ -286,21 +203,6 @@ def test_a_group_without_positives():
     assert reported.loc["statistical_parity", "p_adjusted"] == reported.loc["statistical_parity", "p_value"]
 
 
-def test_groups_that_are_all_alike():
-    y, p = np.tile([0, 1, 0, 1], 50), np.tile([0.1, 0.9, 0.6, 0.4], 50)
-    reported = metrics.disparity_report(y, p, sensitive_features=np.repeat(["a", "b"], 100), n_boot=200)
-    # No gap is seen, but one may be there.
-    assert (reported["value"] == 0).all()
-    assert (reported["p_value"] == 1).all()
-    assert reported["high"].between(0.02, 0.4).all()
-
-
-def test_holm_is_that_of_statsmodels_by_hand():
-    # Sorted .01 .02 .04, times 3, 2, 1, never falling; NaN is not counted.
-    np.testing.assert_allclose(holm(np.array([0.04, np.nan, 0.01, 0.02])), [0.04, np.nan, 0.03, 0.04])
-    assert DISPARITIES[-1] == "abroca"
-
-
 def test_rates_without_a_mistake_leave_room_for_some():
     y, group = np.tile([0, 1], 100), np.repeat(["a", "b"], 100)
     right = metrics.disparity_report(y, y.astype(float), sensitive_features=group, random_state=0)
@@ -326,3 +228,67 @@ def test_curves_without_a_mistake_leave_room_for_some():
     for scores in (y.astype(float), 1.0 - y, score):
         reported = metrics.disparity_report(y, scores, metrics="abroca", sensitive_features=group, random_state=0)
         assert reported.loc["abroca", "high"] >= 0.16  # Wilson's for none of 20
+
+
+GAP = {"value": 0.25, "low": 0.125, "high": 0.375, "chance": 0.0625, "between": "a – b"}
+SEEN = "Parity: a – b differ by 0.250"
+
+
+@pytest.mark.parametrize(
+    ("expected", "confidence", "word", "words"),
+    [
+        (
+            {**GAP, "p_value": 0.25, "p_adjusted": 0.5},
+            *(0.5, "beyond chance"),
+            SEEN + " (true gap 0.125 to 0.375), where chance alone gives 0.062. More than chance (p 0.500).",
+        ),
+        (
+            {**GAP, "low": 0.0, "p_value": 0.25, "p_adjusted": 0.5},
+            *(0.5, "beyond chance"),
+            SEEN + " (true gap up to 0.375), where chance alone gives 0.062. More than chance (p 0.500).",
+        ),
+        (
+            {**{name: GAP[name] for name in ("value", "chance", "between")}, "p_value": 0.25, "p_adjusted": 0.5},
+            *(0.5, "beyond chance"),
+            SEEN + ", where chance alone gives 0.062. More than chance (p 0.500).",
+        ),
+        (
+            {**GAP, "p_value": 0.25, "p_adjusted": 0.5},
+            *(0.75, "unusual alone"),
+            SEEN + ", where chance alone gives 0.062. Significant alone (p 0.250), not after correction for all "
+            "gaps (p 0.500): repeat on new rows.",
+        ),
+        (
+            {**GAP, "p_value": 0.25, "p_adjusted": 0.5},
+            *(0.875, "chance"),
+            SEEN + ", where chance alone gives 0.062. No more than chance (p 0.250); a true gap up to 0.375 is not "
+            "ruled out.",
+        ),
+        (
+            {"value": 0.25, "chance": 0.0625, "between": "a – b", "p_value": 0.25, "p_adjusted": 0.5},
+            *(0.875, "chance"),
+            SEEN + ", where chance alone gives 0.062. No more than chance (p 0.250); a true gap of some size is not "
+            "ruled out.",
+        ),
+        (
+            {**GAP, "p_value": np.nan, "p_adjusted": np.nan},
+            *(0.95, "undefined"),
+            "Parity: undefined, because a group lacks the compared rate.",
+        ),
+    ],
+)
+def test_sentence_of_a_gap_has_its_significance(expected, confidence, word, words):
+    assert verdict(pd.Series(expected), confidence) == word
+    assert sentence("Parity", pd.Series(expected), confidence) == words
+
+
+def test_the_named_groups_of_abroca_are_those_whose_exact_area_is_largest():
+    y, p, group = rows_of(2, 2000, 8)
+    reported = metrics.disparity_report(y, p, sensitive_features=group, metrics="abroca", n_boot=0, n_null=100)
+    areas = {
+        f"{a} – {b}": metrics.abroca(y[rows], p[rows], sensitive_features=group[rows])
+        for a, b in combinations(range(8), 2)
+        for rows in [np.isin(group, (a, b))]
+    }
+    assert reported.loc["abroca", "between"] == max(areas, key=areas.get)
+    assert reported.loc["abroca", "value"] == pytest.approx(max(areas.values()))

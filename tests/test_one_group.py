@@ -29,8 +29,8 @@ def compares(value: Any) -> bool:
     return parameter is not None and parameter.default is parameter.empty and value not in ALONE
 
 
-# A single group has a calibration and scores of its own.
-ALONE = {metrics.attach_groups, plotting.plot_calibration, plotting.plot_scores}
+# A single group has a calibration and scores of its own; the groups of watch come with a matrix.
+ALONE = {metrics.watch, plotting.plot_calibration, plotting.plot_scores}
 MODULES = (constraints, importance, metrics, plotting, pi_xgb)
 PUBLIC = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 ENTRANCES = {name: value for name, value in PUBLIC.items() if compares(value)}

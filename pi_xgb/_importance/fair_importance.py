@@ -13,8 +13,8 @@ from .._rows.checks import check_choice, check_confidence
 from .._rows.groups import as_groups, check_several
 from .._rows.names import in_words, plain
 from .._xgb.trees import Array
-from .jackknife import Scoring, limits, normalized, rounding_of, rows_of_parts, scores_of
-from .problem import Problem
+from .jackknife import limits
+from .problem import Problem, normalized, scores_of
 from .rows import read_labels, read_weights
 from .subject import subject_of
 
@@ -149,27 +149,34 @@ def fair_importance(
     check_choice(absent_group, ("carry", "zero"), "absent_group")
     if confidence is not None:
         check_confidence(confidence)
-    _check_labels_given(y, metric, node_value)
+    if y is None and (metric == "eo" or node_value == "label"):
+        raise ValueError(
+            f"metric={metric!r} with node_value={node_value!r} needs the labels y, got None: pass them, or "
+            "use metric='dp' with node_value='prob', which need predictions only"
+        )
     groups = as_groups(sensitive_features)
     check_several(groups)
     n_rows = groups.codes.size
     subject = subject_of(booster, X, n_rows, iteration_range, sample_weight, surrogate_params, surrogate_rounds)
+    labels = subject.mean() if y is None else read_labels(y, subject, metric)
     problem = Problem(
         subject,
         groups,
-        labels=None if y is None else read_labels(y, subject, metric),
+        labels,
+        values=subject.mean() if node_value == "prob" else labels,
         weight=read_weights(sample_weight, subject.weights, groups),
-        mean=subject.mean() if node_value == "prob" else None,
         metric=metric,
+        bound=bound,
+        carry=absent_group == "carry",
+        normalize=normalize,
     )
     has_positives = problem.has_positives()
     if not has_positives.all():
         warnings.warn(_groups_without_positives(problem, has_positives), UserWarning, stacklevel=2)
-    scoring = Scoring(bound, absent_group == "carry", normalize)
-    whole, *fewer_rows = scores_of([problem, *(problem.without(rows_of_parts(n_rows)) if confidence else [])], scoring)
-    frame = _frame(problem, whole.sum(axis=0), normalize=normalize)
+    whole, *fewer_rows = scores_of([problem, *(problem.without_parts() if confidence else [])])
+    frame = _frame(problem, whole.sum(axis=0))
     if confidence:
-        low, high = limits(problem, whole, fewer_rows, scoring, confidence)
+        low, high = limits(problem, whole, fewer_rows, confidence)
         frame.insert(1, "fair_importance_low", low)
         frame.insert(2, "fair_importance_high", high)
     frame.attrs = {
@@ -186,28 +193,20 @@ def fair_importance(
     return frame
 
 
-def _check_labels_given(y: Any, metric: str, node_value: str) -> None:
-    if y is None and (metric == "eo" or node_value == "label"):
-        raise ValueError(
-            f"metric={metric!r} with node_value={node_value!r} needs the labels y, got None: pass them, or "
-            "use metric='dp' with node_value='prob', which need predictions only"
-        )
-
-
 def _groups_without_positives(problem: Problem, has_positives: Array) -> str:
     subject = problem.subject
     parts = []
-    for name, row in zip(problem.groups.names, has_positives, strict=True):
-        if not row.all():
-            outputs = ", ".join(subject.output_names[output] for output in np.flatnonzero(~row))
-            parts.append(f"group {plain(name)!r}" + (f" ({subject.output_kind} {outputs})" if row.size > 1 else ""))
+    for code in np.flatnonzero(~has_positives.all(axis=1)):
+        outputs = ", ".join(np.array(subject.output_names)[~has_positives[code]])
+        which = f" ({subject.output_kind} {outputs})" if subject.n_outputs > 1 else ""
+        parts.append(f"group {plain(problem.groups.names[int(code)])!r}{which}")
     return (
         f"metric='eo' needs rows with label 1, got none in {'; '.join(parts)}: their importance is NaN. Merge "
         "small groups, or use metric='dp'"
     )
 
 
-def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
+def _frame(problem: Problem, raw: Array) -> pd.DataFrame:
     subject = problem.subject
     by_group, overall = raw[:-1], raw[-1]
     fair = {"fair_importance": overall.sum(axis=0)}
@@ -217,9 +216,9 @@ def _frame(problem: Problem, raw: Array, *, normalize: bool) -> pd.DataFrame:
     if problem.groups.count > 2:
         for name, score in zip(problem.groups.names, by_group.sum(axis=1), strict=True):
             fair[f"fair_importance[group={in_words(name)}]"] = score
+    fair = {name: problem.scaled(column) for name, column in fair.items()}
     gains = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}
-    if normalize:
-        fair = {name: normalized(column, rounding_of(problem)) for name, column in fair.items()}
-        gains = {name: normalized(column, 0.0) for name, column in gains.items()}
+    if problem.normalize:
+        gains = {name: normalized(column) for name, column in gains.items()}
     first = {"fair_importance": fair["fair_importance"]}
     return pd.DataFrame(first | gains | fair, index=pd.Index(subject.features, name="feature"))

@@ -1,85 +1,91 @@
-"""The inputs of the score, and their sums over the rows of a node."""
+"""The inputs of the score, and the scores of a problem by part of its trees."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._rows.groups import Groups
-from .._xgb.trees import Array, RowSums
-from .rows import Labels
-from .score import Nodes, ratio
+from .._xgb.trees import Array, RowSums, sum_rows
+from .score import PARTS, Nodes, ratio, scores
 from .sklearn_trees import SklearnSubject
 from .subject import Subject
+
+ROUNDING = 1e-13  # per tree and unit of node value: smaller sums of importances are rounding errors
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The inputs of the score; ``mean`` only if the model's predictions are the values of the nodes."""
+    """The inputs of the score; ``labels`` and ``values``, those of the nodes, are ``(n, K)``."""
 
     subject: Subject | SklearnSubject
     groups: Groups
-    labels: Labels | None
-    weight: Array | None
-    mean: Array | None
+    labels: Array
+    values: Array
+    weight: Array
     metric: str
+    bound: bool
+    carry: bool
+    normalize: bool
 
-    def without(self, part_of_row: Array) -> list[Problem]:
-        """Return the problem without the rows of each part in turn."""
-        weight = np.ones(self.groups.codes.size) if self.weight is None else self.weight
-        return [replace(self, weight=np.where(part_of_row == part, 0.0, weight)) for part in np.unique(part_of_row)]
-
-    @property
-    def splits_by_label(self) -> bool:
-        """Whether rows are counted by label as well, for shares of label 1 and for EO."""
-        return self.labels is not None and self.labels.is_hard and (self.metric == "eo" or self.mean is None)
-
-    @property
-    def n_codes(self) -> int:
-        """The number of kinds of rows that are counted separately."""
-        return self.groups.count * (2 if self.splits_by_label else 1)
-
-    @property
-    def largest_value(self) -> float:
-        """The largest absolute value of a node."""
-        if self.mean is not None:
-            return float(np.abs(self.mean).max())
-        return 1.0 if self.labels is None or self.labels.is_hard else float(np.abs(self.labels.y).max())
+    def without_parts(self) -> list[Problem]:
+        """Return the problem without each of ``PARTS`` random parts of the rows, with a fixed seed."""
+        part_of_row = np.random.default_rng(0).permutation(self.weight.size) % PARTS
+        return [replace(self, weight=self.weight * (part_of_row != part)) for part in np.unique(part_of_row)]
 
     def rows_of_output(self, output: int) -> RowSums:
         """Return the values to add up over rows for one output."""
-        code, value = self.groups.codes, None
-        if self.mean is not None:
-            value = self.mean[:, output]
-        if self.labels is not None:
-            label = self.labels.for_output(output)
-            if self.splits_by_label:
-                code = 2 * code + (label == 1)
-            elif self.mean is None:
-                value = label
-        if value is not None and self.weight is not None:
-            value = value * self.weight
-        return RowSums(code, self.weight, value)
+        code = self.groups.codes
+        if self.metric == "eo":
+            code = 2 * code + (self.labels[:, output] == 1)
+        return RowSums(code, self.weight, self.values[:, output] * self.weight)
 
     def nodes(self, sums: Array, value: Array) -> Nodes:
         """Return the quantities of the formula from sums over rows."""
-        weight, compared = sums.sum(axis=1), sums
-        if self.splits_by_label:
-            by_label = sums.reshape(-1, self.groups.count, 2)
-            compared = by_label[:, :, 1] if self.metric == "eo" else by_label.sum(axis=2)
-            if self.mean is None:
-                value = by_label[:, :, 1].sum(axis=1)
-        return Nodes(weight, compared, ratio(value, weight))
+        weight = sums.sum(axis=1)
+        return Nodes(weight, sums.reshape(len(sums), self.groups.count, -1)[:, :, -1], ratio(value, weight))
 
     def has_positives(self) -> Array:
         """Return which group has rows to compare for which output ``(groups, outputs)``; all with "dp"."""
-        n_outputs = self.subject.n_outputs
-        found = np.ones((self.groups.count, n_outputs), dtype=bool)
-        if self.metric == "eo" and self.labels is not None:
-            for output in range(n_outputs):
-                positive = (self.labels.for_output(output) == 1).astype(np.float64)
-                if self.weight is not None:
-                    positive *= self.weight
-                found[:, output] = np.bincount(self.groups.codes, positive) > 0
-        return found
+        positive = self.weight[:, None] * ((self.labels == 1) | (self.metric == "dp"))
+        return np.stack([np.bincount(self.groups.codes, column) > 0 for column in positive.T], axis=1)
+
+    def undefined(self) -> Array:
+        """Return which comparisons of a group with all others are undefined, ``(groups, outputs)``."""
+        has_positives = self.has_positives()
+        return np.asarray(~has_positives | (has_positives.sum(axis=0) < 2))
+
+    def scaled(self, column: Array) -> Array:
+        """Return the scores of all features on the scale of the table."""
+        rounding = ROUNDING * self.subject.n_trees * float(np.abs(self.values).max())
+        return normalized(column, rounding) if self.normalize else column
+
+
+def scores_of(problems: Sequence[Problem]) -> list[Array]:
+    """Return for each problem on the same trees the scores ``(PARTS, groups + 1, outputs, features)`` by part of trees.
+
+    The last entry of the groups is the largest bias at each level. The trees are read once.
+    """
+    subject = problems[0].subject
+    undefined = [problem.undefined() for problem in problems]
+    totals = [np.zeros((PARTS, mask.shape[0] + 1, subject.n_outputs, subject.n_features)) for mask in undefined]
+    seen = 0
+    for forest, leaves in subject.forests():
+        part = (seen + forest.column) % PARTS
+        seen += leaves.shape[1]
+        for problem, mask, total in zip(problems, undefined, totals, strict=True):
+            n_codes = problem.groups.count * (2 if problem.metric == "eo" else 1)
+            nodes = problem.nodes(*sum_rows(forest, leaves, problem.rows_of_output, n_codes))
+            total += scores(forest, nodes, mask, subject.n_features, part, bound=problem.bound, carry=problem.carry)
+    for mask, total in zip(undefined, totals, strict=True):
+        # Also for features that no tree uses: an undefined comparison is not 0.
+        total[:, np.vstack([mask, mask.all(axis=0)])] = np.nan
+    return totals
+
+
+def normalized(column: Array, rounding: float = 0.0) -> Array:
+    """Return the shares of the sum of absolute values, whose rounding error is at most ``rounding``."""
+    total = np.abs(column).sum()
+    return np.zeros_like(column) if total <= rounding else np.asarray(column / total)

@@ -98,12 +98,10 @@ def shap_gap(
     return frame
 
 
-def _pair(between: Any, margin: Array, weight: Array | None, groups: Groups) -> tuple[int, int]:
+def _pair(between: Any, margin: Array, weight: Array, groups: Groups) -> tuple[int, int]:
     """Return the codes of the two groups."""
     if between is None:
-        rows = np.bincount(groups.codes, weight)
-        weighted = margin if weight is None else weight * margin
-        means = np.bincount(groups.codes, weighted) / rows
+        means = np.bincount(groups.codes, weight * margin) / np.bincount(groups.codes, weight)
         return int(means.argmax()), int(means.argmin() if np.ptp(means) else means.size - 1)
     names = list(groups.names)
     pair = list(between) if isinstance(between, (tuple, list, np.ndarray, pd.Index)) else [between]
@@ -112,11 +110,9 @@ def _pair(between: Any, margin: Array, weight: Array | None, groups: Groups) -> 
     return names.index(pair[0]), names.index(pair[1])
 
 
-def _mean_and_error(contributions: Array, rows: Array, weight: Array | None) -> tuple[Array, Array, float]:
+def _mean_and_error(contributions: Array, rows: Array, weight: Array) -> tuple[Array, Array, float]:
     """Return mean and standard error of each column over ``rows``, and their effective number."""
-    part = contributions[rows]
-    share = np.ones(len(part)) if weight is None else weight[rows]
-    share = share / share.sum()
+    part, share = contributions[rows], weight[rows] / weight[rows].sum()
     mean = share @ part
     concentration = float(np.square(share).sum())
     # A group of one row has no variance: its interval is infinite.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,101 +12,66 @@ from .._rows.checks import check_whole
 from .._rows.per_row import check_count
 from .._rows.supervision import row_weights
 from .._xgb.booster import rounds_in_use
-from .._xgb.trees import ALL_OUTPUTS, Array, Forest, TreeModel, forests_with_leaves, read_trees
+from .._xgb.trees import ALL_OUTPUTS, Array, Forest, forests_with_leaves, read_trees
 from .sklearn_trees import SklearnSubject, has_trees
 from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
 
 
-@dataclass(frozen=True)
 class Subject:
-    """Trees of rounds ``begin`` to ``end`` and the rows in XGBoost's form.
+    """Trees of rounds ``begin`` to ``end`` of a booster, and the rows in XGBoost's form.
 
-    ``output_kind`` is "class" or "target". ``predictions`` and ``surrogate`` (its fidelity and settings) are not None
-    if the trees are those of a surrogate.
+    A surrogate has the ``predictions`` that it imitates, and ``surrogate``, its fidelity and settings.
     """
 
-    booster: xgboost.Booster
-    model: TreeModel
-    data: xgboost.DMatrix
-    begin: int
-    end: int
-    output_kind: str
-    predictions: Predictions | None = None
     surrogate: dict[str, Any] | None = None
 
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return int(self.data.num_row())
-
-    @property
-    def n_features(self) -> int:
-        """The number of features that the trees may split on."""
-        return int(self.booster.num_features())
-
-    @property
-    def n_outputs(self) -> int:
-        """The number of classes or targets."""
-        return self.model.n_outputs
-
-    @property
-    def objective(self) -> str:
-        """The objective of the booster."""
-        return self.model.objective
-
-    @property
-    def weights(self) -> Array:
-        """The weights of the rows; empty without weights."""
-        return np.asarray(self.data.get_weight())
+    def __init__(
+        self,
+        booster: xgboost.Booster,
+        data: xgboost.DMatrix,
+        begin: int,
+        end: int,
+        predictions: Predictions | None = None,
+    ) -> None:
+        self.booster, self.data, self.begin, self.end, self.predictions = booster, data, begin, end, predictions
+        self.model = model = read_trees(booster)
+        self.n_rows, self.weights = int(data.num_row()), np.asarray(data.get_weight())
+        self._names = booster.feature_names or [f"f{i}" for i in range(booster.num_features())]
+        self.features = booster.feature_names or data.feature_names or self._names
+        self.n_features, self.n_outputs, self.objective = len(self._names), model.n_outputs, model.objective
+        self.n_trees = model.rounds[end] - model.rounds[begin]
+        self.classes = None if predictions is None else predictions.classes
+        of_classes = model.is_multiclass if predictions is None else predictions.of_classes
+        self.output_kind = "class" if of_classes else "target"
+        self.output_names = [str(name) for name in (range(self.n_outputs) if self.classes is None else self.classes)]
 
     def forests(self) -> Iterator[tuple[Forest, Array]]:
         """Yield trees and the leaf of each row, as many trees at once as memory allows."""
         return forests_with_leaves(self.booster, self.model, self.data, self.begin, self.end)
 
-    @property
-    def n_trees(self) -> int:
-        """The number of trees."""
-        return self.model.rounds[self.end] - self.model.rounds[self.begin]
-
-    @property
-    def features(self) -> Sequence[str]:
-        """The names of the features: the booster's, else those of the rows, else f0, f1, ..."""
-        return self.booster.feature_names or self.data.feature_names or self._numbered_features()
-
-    @property
-    def classes(self) -> Array | None:
-        """The classes of the model that a surrogate imitates, or None."""
-        return None if self.predictions is None else self.predictions.classes
-
-    @property
-    def output_names(self) -> list[str]:
-        """The names of the classes or targets."""
-        return [str(name) for name in (range(self.model.n_outputs) if self.classes is None else self.classes)]
-
     def mean(self) -> Array:
         """Return the predictions on the scale of y, ``(n, K)``."""
-        objective = self.model.objective
+        from scipy.special import expit, softmax
+
         if self.predictions is not None:
             mean = self.predictions.mean
-        elif objective == "multi:softmax":
-            mean = _softmax(self._predict(output_margin=True))
-        elif objective == "binary:logitraw":
-            mean = 1.0 / (1.0 + np.exp(-self._predict(output_margin=True)))
+        elif self.objective == "multi:softmax":
+            mean = softmax(self._predict(output_margin=True), axis=1)
+        elif self.objective == "binary:logitraw":
+            mean = expit(self._predict(output_margin=True))
         else:
-            mean = self._predict(output_margin=False)
-        return mean.reshape(self.data.num_row(), self.model.n_outputs)
+            mean = self._predict()
+        return mean.reshape(self.n_rows, self.n_outputs)
 
     def contributions(self) -> Array:
         """Return the SHAP contribution of each feature to each row's margin, and last the intercept, ``(n, F + 1)``."""
-        rounds = (self.begin, self.end)
-        return np.asarray(self.booster.predict(self.data, pred_contribs=True, iteration_range=rounds), np.float64)
+        return self._predict(pred_contribs=True)
 
     def gain(self, kind: str) -> Array:
         """Return XGBoost's own importance over the rounds; 0 for features that no split uses.
 
         NaN where XGBoost has none: for trees with vector leaves before 3.2.
         """
-        names = self.booster.feature_names or self._numbered_features()
         all_rounds = (self.begin, self.end) == (0, self.model.n_rounds)
         booster = self.booster if all_rounds else self.booster[self.begin : self.end]
         try:
@@ -115,21 +79,11 @@ class Subject:
         except xgboost.core.XGBoostError:
             if all(tree.output != ALL_OUTPUTS for tree in self.model.trees):
                 raise
-            return np.full(len(names), np.nan)
-        return np.array([score.get(name, 0.0) for name in names])
+            return np.full(self.n_features, np.nan)
+        return np.array([score.get(name, 0.0) for name in self._names])
 
-    def _predict(self, *, output_margin: bool) -> Array:
-        rounds = (self.begin, self.end)
-        mean = self.booster.predict(self.data, output_margin=output_margin, iteration_range=rounds)
-        return np.asarray(mean, dtype=np.float64)
-
-    def _numbered_features(self) -> list[str]:
-        return [f"f{i}" for i in range(self.booster.num_features())]
-
-
-def _softmax(margin: Array) -> Array:
-    odds = np.exp(margin - margin.max(axis=1, keepdims=True))
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+    def _predict(self, **what: bool) -> Array:
+        return np.asarray(self.booster.predict(self.data, iteration_range=(self.begin, self.end), **what), np.float64)
 
 
 def is_booster(model: Any) -> bool:
@@ -140,8 +94,14 @@ def is_booster(model: Any) -> bool:
 def booster_subject(estimator: Any, X: Any, n_rows: int, iteration_range: tuple[int, int] | None = None) -> Subject:
     """Return the trees of a booster, and the rows."""
     booster = estimator if isinstance(estimator, xgboost.Booster) else estimator.get_booster()
-    model = read_trees(booster)
-    begin, end = _rounds(booster, model, iteration_range)
+    n_rounds = booster.num_boosted_rounds()
+    chosen = rounds_in_use(booster) if iteration_range is None else iteration_range
+    begin, end = int(chosen[0]), int(chosen[1] or n_rounds)
+    if not 0 <= begin < end <= n_rounds and (begin, end) != (0, n_rounds):
+        raise ValueError(
+            f"iteration_range must be (begin, end) with 0 <= begin < end <= {n_rounds}, the rounds of the "
+            f"booster, or end = 0 for all, got {tuple(chosen)}"
+        )
     data = X
     if not isinstance(X, xgboost.DMatrix):
         data = xgboost.DMatrix(X, missing=getattr(estimator, "missing", np.nan), enable_categorical=True)
@@ -152,30 +112,11 @@ def booster_subject(estimator: Any, X: Any, n_rows: int, iteration_range: tuple[
                 )
             data.feature_names = booster.feature_names
     check_count("sensitive_features", n_rows, data.num_row(), table="X")
-    return Subject(booster, model, data, begin, end, "class" if model.is_multiclass else "target")
-
-
-def _rounds(booster: xgboost.Booster, model: TreeModel, iteration_range: tuple[int, int] | None) -> tuple[int, int]:
-    """Return the rounds to read, with 0 <= begin <= end <= the rounds of the model."""
-    n_rounds = model.n_rounds
-    chosen = rounds_in_use(booster) if iteration_range is None else iteration_range
-    begin, end = chosen[0], chosen[1] or n_rounds
-    if not 0 <= begin < end <= n_rounds and (begin, end) != (0, n_rounds):
-        raise ValueError(
-            f"iteration_range must be (begin, end) with 0 <= begin < end <= {n_rounds}, the rounds of the "
-            f"booster, or end = 0 for all, got {tuple(chosen)}"
-        )
-    return int(begin), int(end)
+    return Subject(booster, data, begin, end)
 
 
 def subject_of(
-    model: Any,
-    X: Any,
-    n_rows: int,
-    iteration_range: tuple[int, int] | None,
-    sample_weight: Any,
-    surrogate_params: Mapping[str, Any] | None,
-    surrogate_rounds: int,
+    model: Any, X: Any, n_rows: int, iteration_range: Any, weight: Any, surrogate_params: Any, surrogate_rounds: int
 ) -> Subject | SklearnSubject:
     """Return the trees of a booster or of a scikit-learn model, or of a surrogate for any other model."""
     if is_booster(model):
@@ -199,17 +140,9 @@ def subject_of(
             "X must be a DataFrame or an array for a model that is not a booster, got a DMatrix: pass the table "
             "that it was built from, to train a surrogate on"
         )
+    params = merged_params(surrogate_params)
     predictions = predictions_of(model, X, n_rows)
-    weight = row_weights(sample_weight, n_rows)
-    booster, data = fit_surrogate(X, predictions.mean, weight, surrogate_params, surrogate_rounds)
-    settings = {"params": merged_params(surrogate_params), "rounds": surrogate_rounds}
-    return Subject(
-        booster,
-        trees := read_trees(booster),
-        data,
-        begin=0,
-        end=trees.n_rounds,
-        output_kind="class" if predictions.of_classes else "target",
-        predictions=predictions,
-        surrogate=fidelity(booster, data, predictions) | settings,
-    )
+    booster, data = fit_surrogate(X, predictions.mean, row_weights(weight, n_rows), params, surrogate_rounds)
+    found = Subject(booster, data, 0, booster.num_boosted_rounds(), predictions)
+    found.surrogate = fidelity(booster, data, predictions) | {"params": params, "rounds": surrogate_rounds}
+    return found

@@ -31,30 +31,20 @@ class Predictions:
 def predictions_of(model: Any, X: Any, n_rows: int) -> Predictions:
     """Return the predictions of an object with ``predict_proba`` or ``predict``, or of an array."""
     classes = getattr(model, "classes_", None)
-    classes = None if classes is None else np.asarray(classes)
+    values: Any = model
     if hasattr(model, "predict_proba"):
         values = model.predict_proba(X)
-    elif not hasattr(model, "predict"):
-        values = model
-    else:
+    elif hasattr(model, "predict"):
         values = model.predict(X)
-        values = values if classes is None else np.asarray(values).reshape(-1, 1) == classes
+        values = values if classes is None else np.asarray(values).reshape(-1, 1) == np.asarray(classes)
     if np.ndim(values) == 0:
         raise TypeError(f"booster must be a model with predict_proba or predict, or its predictions, got {values!r}")
     mean = per_row("the predictions of the model", values, n_rows, within=FINITE, several=True)
     n_columns = mean.size // len(mean)
-    of_classes = hasattr(model, "predict_proba") or classes is not None or n_columns > 1
-    if mean.ndim == 2 and n_columns <= 2:  # Two classes need one probability.
+    if mean.ndim == 2 and n_columns <= 2:  # two classes need one probability
         mean = np.ascontiguousarray(mean[:, -1])
-    return Predictions(mean, classes, of_classes)
-
-
-def fit_surrogate(
-    X: Any, mean: Array, weight: Array | None, params: Mapping[str, Any] | None, rounds: int
-) -> tuple[xgboost.Booster, xgboost.DMatrix]:
-    """Return a booster of ``rounds`` trees (per output) fitted to the predictions, and its matrix."""
-    data = xgboost.DMatrix(_with_categories(X), label=mean, weight=weight, enable_categorical=True)
-    return xgboost.train(merged_params(params), data, rounds), data
+    of_classes = hasattr(model, "predict_proba") or classes is not None or n_columns > 1
+    return Predictions(mean, None if classes is None else np.asarray(classes), of_classes)
 
 
 def merged_params(params: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -63,12 +53,15 @@ def merged_params(params: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: value for name, value in DEFAULTS.items() if ALIASES.get(name) not in given} | given
 
 
-def _with_categories(X: Any) -> Any:
-    """Return a DataFrame with its text columns as categories, since XGBoost takes no text."""
-    if not isinstance(X, pd.DataFrame):
-        return X
-    text = [column for column in X.columns if X[column].dtype == object or pd.api.types.is_string_dtype(X[column])]
-    return X.astype(dict.fromkeys(text, "category")) if text else X
+def fit_surrogate(
+    X: Any, mean: Array, weight: Array | None, params: dict[str, Any], rounds: int
+) -> tuple[xgboost.Booster, xgboost.DMatrix]:
+    """Return a booster of ``rounds`` trees (per output) fitted to the predictions, and its matrix."""
+    if isinstance(X, pd.DataFrame):  # XGBoost takes text as categories only
+        text = [name for name in X.columns if X[name].dtype == object or pd.api.types.is_string_dtype(X[name])]
+        X = X.astype(dict.fromkeys(text, "category"))
+    data = xgboost.DMatrix(X, label=mean, weight=weight, enable_categorical=True)
+    return xgboost.train(params, data, rounds), data
 
 
 def fidelity(booster: xgboost.Booster, data: xgboost.DMatrix, predictions: Predictions) -> dict[str, float]:
@@ -84,10 +77,8 @@ def fidelity(booster: xgboost.Booster, data: xgboost.DMatrix, predictions: Predi
     missed = float(weight @ ((mean - imitated) ** 2).sum(axis=1))
     # A constant model has no variance to explain; the surrogate's constant is right up to float32.
     explained = 1.0 - missed / spread if spread > 1e-12 * float(weight @ (mean**2).sum(axis=1)) else 1.0
-    agreement = np.nan
-    if predictions.of_classes:
-        agreement = float(np.average(_decisions(mean) == _decisions(imitated), weights=weight))
-    return {"r2": explained, "agreement": agreement}
+    same = (_decisions(mean) == _decisions(imitated)) if predictions.of_classes else np.full(len(mean), np.nan)
+    return {"r2": explained, "agreement": float(np.average(same, weights=weight))}
 
 
 def _decisions(mean: Array) -> Array:

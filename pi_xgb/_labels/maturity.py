@@ -110,7 +110,15 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
             f"{without[0]} has dates without a time zone, and other dates have one: give all of them a zone or none, "
             "as in 2024-12-31T08:00+01:00 or pandas.to_datetime(column).dt.tz_localize('UTC')"
         )
-    span, now, zone = _span(horizon), _utc(today), "" if without else " UTC"
+    lasting = pd.to_timedelta(pd.Series([horizon], dtype=object), errors="coerce")[0]
+    if not lasting >= pd.Timedelta("1s"):  # without a unit pandas counts nanoseconds
+        raise ValueError(
+            f"horizon must be a time from a second to {pd.Timedelta.max.days} days, such as '180D' or '12h', got "
+            f"{horizon!r}: name the unit, and count days in place of months"
+        )
+    span, zone = lasting.to_timedelta64().astype("timedelta64[us]"), "" if without else " UTC"
+    now = _utc(today).astype("datetime64[us]")  # nanoseconds end in 2262
+    horizon_text = f"{lasting}".removesuffix(" 00:00:00")  # "6m" are minutes
     earlier = np.flatnonzero(came < seen)
     if earlier.size:
         row = int(earlier[0])
@@ -120,7 +128,6 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
             "where outcome_at has days without times, pass observed_at as days too"
         )
     labelled = seen + span <= now
-    lasting = f"{pd.Timedelta(span)}".removesuffix(" 00:00:00")  # "6m" are minutes
     if not labelled.any():
         raise ValueError(
             f"as_of must be {_text((seen + span).min(), zone)} or later for one row to have a label, got "
@@ -128,12 +135,12 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
         )
     y = np.where(labelled, came <= seen + span, np.nan)
     if labelled.all():
-        passed = f"the horizon of {lasting} has passed in all {len(labelled)} rows by {_text(now, zone)}"
-        warn_user(f"{passed}: every row has a label")
+        passed = f"has passed in all {len(labelled)} rows by {_text(now, zone)}: every row has a label"
+        warn_user(f"the horizon of {horizon_text} {passed}")
     if len(np.unique(y[labelled])) == 1:
         warn_user(
-            f"all {int(labelled.sum())} labels are {y[labelled][0]:g}, with a horizon of {lasting}: a model of two "
-            "classes cannot learn from them"
+            f"all {int(labelled.sum())} labels are {y[labelled][0]:g}, with a horizon of {horizon_text}: a model of "
+            "two classes cannot learn from them"
         )
     return Maturity(labelled, y, ~labelled & (came <= now))  # False for missing dates
 
@@ -149,15 +156,14 @@ def _dates(name: str, values: Any, n_rows: int | None) -> tuple[Days, set[bool]]
     if column.dtype.kind == "M":
         return column.astype("datetime64[us]"), set() if np.isnat(column).all() else {zoned}
     codes, distinct = pd.factorize(column)  # to parse each date once
-    stamps = [_parsed(value) for value in distinct]
+    stamps = [*map(_parsed, distinct)]
     if None in stamps:
         wrong = stamps.index(None)
         raise ValueError(
             f"{name} must be dates, got {plain(distinct[wrong])!r} in row {int(np.argmax(codes == wrong))}: {_ISO}, "
             "and leave a missing date empty (None)"
         )
-    missing_date = np.datetime64("NaT", "us")  # its code is -1
-    dates = np.array([*map(_utc, stamps), missing_date], "datetime64[us]")
+    dates = np.array([*map(_utc, stamps), np.datetime64("NaT", "us")], "datetime64[us]")  # the code of missing is -1
     return dates[codes], {stamp.tzinfo is not None for stamp in stamps}
 
 
@@ -178,17 +184,3 @@ def _parsed(value: Any) -> Any:
         return pd.Timestamp(value) if isinstance(value, (datetime.date, np.datetime64)) else None
     except ValueError:
         return None
-
-
-def _span(horizon: Any) -> np.timedelta64:
-    try:
-        span = pd.Timedelta(horizon)
-    except (TypeError, ValueError):
-        span = pd.Timedelta(0)
-    # Without a unit pandas counts nanoseconds.
-    if pd.isna(span) or span < pd.Timedelta("1s"):
-        raise ValueError(
-            f"horizon must be a time of at least a second, such as '180D' or '12h', got {horizon!r}: name the unit, "
-            "and count days in place of months"
-        )
-    return span.to_timedelta64()

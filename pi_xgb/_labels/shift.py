@@ -82,12 +82,12 @@ class Shift:
     labelled: NDArray[np.bool_] = field(repr=False)
 
     def __str__(self) -> str:
-        first = self.columns.head(3)
-        differences = zip(first.index, first["difference"], first["by_chance"], strict=True)
+        first = self.columns.head(3).iterrows()
+        largest = ", ".join(f"{name} {row['difference']:.2f} ({row['by_chance']:.2f})" for name, row in first)
         return (
             f"labelled against unlabelled rows: AUC {self.auc.mean:.2f} "
             f"(95 % CI {self.auc.low:.2f} to {self.auc.high:.2f})\n"
-            f"largest differences (by chance): {', '.join(f'{name} {d:.2f} ({c:.2f})' for name, d, c in differences)}\n"
+            f"largest differences (by chance): {largest}\n"
             f"{100 * self.outside:.0f} % of the unlabelled rows lie outside the labelled ones (1 % without a shift)\n"
             f"weighted, {int(self.labelled.sum())} labelled rows count as {self.effective_rows:.0f}"
         )
@@ -158,7 +158,9 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
         propensity[test] = xgboost.train(_PARAMS, matrix.slice(train), _ROUNDS).predict(matrix.slice(test))
         aucs.append(area_under_curve(known[test], propensity[test]))
     found = corrected_interval(np.array(aucs), 1 / (_FOLDS - 1))
-    weights = _weights(propensity, known)
+    odds = (1 - propensity[known]) / propensity[known]
+    clipped, weights = np.minimum(odds / odds.mean(), _LARGEST), np.ones(len(known))
+    weights[known] = clipped / clipped.mean()
     return Shift(
         auc=found._replace(low=max(found.low, 0.0), high=min(found.high, 1.0)),
         columns=_columns(table, known),
@@ -171,10 +173,9 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
 
 
 def _features(x: Any, z: Any) -> pd.DataFrame:
-    tables = {"x": as_table(x, "x")}
     if z is not None:
         check_same_rows(x, z, "x", "z")
-        tables["z"] = as_table(z, "z")
+    tables = {name: as_table(table, name) for name, table in (("x", x), ("z", z)) if name == "x" or table is not None}
     for name, table in tables.items():
         check_no_text(as_frame(table), name)
     frame = as_frame(functools.reduce(side_by_side, tables.values()))
@@ -186,20 +187,11 @@ def _features(x: Any, z: Any) -> pd.DataFrame:
     return frame
 
 
-def _weights(propensity: Values, known: NDArray[np.bool_]) -> Values:
-    odds = (1 - propensity[known]) / propensity[known]
-    clipped = np.minimum(odds / odds.mean(), _LARGEST)
-    weights = np.ones(len(known))
-    weights[known] = clipped / clipped.mean()
-    return weights
-
-
 def _columns(table: pd.DataFrame, known: NDArray[np.bool_]) -> pd.DataFrame:
     """Return the difference of each column, with means and shares of missing values on both sides."""
+    gaps = [_difference(column, known) for _, column in table.items()]
+    columns = dict(pd.DataFrame(gaps, table.columns, ["difference", "by_chance"]).items())
     sides = {"labelled": table[known], "unlabelled": table[~known]}
-    gaps = {name: _difference(column, known) for name, column in table.items()}
-    columns = {"difference": pd.Series({name: gap for name, (gap, _) in gaps.items()})}
-    columns["by_chance"] = pd.Series({name: chance for name, (_, chance) in gaps.items()})
     columns |= {side: rows.mean(numeric_only=True).reindex(table.columns) for side, rows in sides.items()}
     columns |= {f"missing_{side}": rows.isna().mean() for side, rows in sides.items()}
     found = pd.DataFrame(columns).astype("Float64").astype(float)  # whatever the dtypes of the columns

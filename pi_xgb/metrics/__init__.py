@@ -17,7 +17,7 @@ rates, overall or per group                     :func:`selection_rate`, :func:`t
 tables with intervals                           :func:`group_report`, :func:`disparity_report`
 the cut between 0 and 1                         :func:`choose_threshold`
 decisions that a new model changes              :func:`churn`
-during training                                 :func:`watch`, :func:`attach_groups`
+during training                                 :func:`watch`
 ==============================================  ======================================================================
 """
 
@@ -28,13 +28,11 @@ from ._disparity_report import disparity_report
 from ._rates import UndefinedRateWarning, false_positive_rate, precision, recall, selection_rate, true_positive_rate
 from ._report import group_report
 from ._threshold import choose_threshold
-from ._watch import Watch, attach_groups, watch
+from ._watch import watch
 
 __all__ = [
     "UndefinedRateWarning",
-    "Watch",
     "abroca",
-    "attach_groups",
     "choose_threshold",
     "churn",
     "disparity_report",

@@ -18,12 +18,7 @@ ROC_NEEDS = "positives or no negatives, and a ROC curve needs both"
 
 
 def abroca(
-    y_true: Any,
-    y_score: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    undefined: Undefined = "nan",
+    y_true: Any, y_score: Any, *, sensitive_features: Any, sample_weight: Any = None, undefined: Undefined = "nan"
 ) -> float:
     """The area between the ROC curves of two groups, ``integral over t in [0, 1] of |ROC_a(t) - ROC_b(t)|``.
 
@@ -64,7 +59,7 @@ def abroca(
     weights = np.ones(labels.size) if weights is None else weights
     curves = roc_curves(labels, scores, groups, weights)
     warn_no_curve(curves, groups, stacklevel=2)
-    return largest_area(curves, undefined)
+    return largest_area(curves, undefined)[0]
 
 
 @dataclass(frozen=True)
@@ -110,12 +105,14 @@ def _curve(labels: Bools, scores: Floats, weights: Values) -> Curve | None:
     return Curve(fpr[new], tpr[new], tpr[last])
 
 
-def largest_area(curves: list[Curve | None], undefined: str) -> float:
-    """Return ABROCA, the largest area between the curves of two groups."""
-    if undefined == "nan" and None in curves:
-        return float("nan")
-    known = [curve for curve in curves if curve is not None]
-    return max((area_between(first, second) for first, second in combinations(known, 2)), default=float("nan"))
+def largest_area(curves: list[Curve | None], undefined: str) -> tuple[float, tuple[int, int] | None]:
+    """Return ABROCA, the largest area between the curves of two groups, and these groups."""
+    known = [(code, curve) for code, curve in enumerate(curves) if curve is not None]
+    if len(known) < 2 or (undefined == "nan" and None in curves):
+        return np.nan, None
+    areas = {(i, j): area_between(first, second) for (i, first), (j, second) in combinations(known, 2)}
+    pair = max(areas, key=areas.__getitem__)
+    return areas[pair], pair
 
 
 def warn_no_curve(curves: list[Curve | None], groups: Groups, stacklevel: int) -> None:
@@ -137,9 +134,7 @@ def area_between(first: Curve, second: Curve) -> float:
 
 def merge(first: Values, second: Values) -> Values:
     """Return the sorted union of two increasing arrays."""
-    both = np.sort(np.concatenate([first, second]), kind="stable")
-    union: Values = both[np.append(True, both[1:] != both[:-1])]
-    return union
+    return np.union1d(first, second)
 
 
 def mean_absolute(start: Values, end: Values) -> Values:

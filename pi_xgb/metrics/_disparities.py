@@ -27,12 +27,7 @@ COMPARED = {**GAPS, "predictive_parity": ("precision",), "false_positive_rate_pa
 
 
 def statistical_parity(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    undefined: Undefined = "nan",
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None, undefined: Undefined = "nan"
 ) -> float:
     """The largest difference in selection rate of two groups, ``|P(d=1 | s=a) - P(d=1 | s=b)|``, between 0 and 1.
 
@@ -58,17 +53,11 @@ def statistical_parity(
     >>> metrics.statistical_parity([1, 0, 1, 0], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    inputs = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("statistical_parity", *inputs, undefined=undefined)
+    return _decided_gap("statistical_parity", y_true, y_pred, sensitive_features, sample_weight, undefined)
 
 
 def equal_opportunity(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    undefined: Undefined = "nan",
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None, undefined: Undefined = "nan"
 ) -> float:
     """The largest difference in true positive rate, ``|P(d=1 | s=a, y=1) - P(d=1 | s=b, y=1)|``, between 0 and 1.
 
@@ -88,8 +77,7 @@ def equal_opportunity(
     >>> metrics.equal_opportunity([1, 1, 1, 1], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    inputs = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("equal_opportunity", *inputs, undefined=undefined)
+    return _decided_gap("equal_opportunity", y_true, y_pred, sensitive_features, sample_weight, undefined)
 
 
 def equalized_odds(
@@ -129,8 +117,7 @@ def equalized_odds(
     0.5
     """
     check_choice(agg, ("sum", "max"), "agg")
-    inputs = (y_true, y_pred, sensitive_features, sample_weight)
-    return _decided_gap("equalized_odds", *inputs, agg=agg, undefined=undefined)
+    return _decided_gap("equalized_odds", y_true, y_pred, sensitive_features, sample_weight, undefined, agg)
 
 
 def one_vs_rest(
@@ -213,7 +200,7 @@ def warn_undefined_rates(cells: Values, gaps: Iterable[str], names: pd.Index, st
 
 
 def _decided_gap(
-    name: str, y_true: Any, y_pred: Any, features: Any, weight: Any, *, undefined: str, agg: str = "sum"
+    name: str, y_true: Any, y_pred: Any, features: Any, weight: Any, undefined: str, agg: str = "sum"
 ) -> float:
     check_undefined(undefined)
     decided = as_decided(y_true, y_pred, features, weight, labels_needed=name != "statistical_parity")

@@ -13,9 +13,9 @@ from .._rows.groups import as_groups, check_several
 from .._rows.vectors import as_cut, as_scored
 from .._stats.gaps import holm
 from ._abroca import largest_area, roc_curves, warn_no_curve
-from ._chance import N_NULL, UNKNOWN, Draws, check_null
+from ._chance import N_NULL, check_null, statistics
 from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates
-from ._rates import ScoredRows
+from ._rates import Decisions
 
 DISPARITIES = (*GAPS, "abroca")
 KNOWN = (*DISPARITIES, *(name for name in COMPARED if name not in GAPS))
@@ -76,10 +76,8 @@ def disparity_report(
     The p-value is that of a permutation test. It permutes decisions (for ABROCA: scores) over the rows, within each
     label where the metric conditions on the label. For precision it permutes labels over the selected rows. The rows
     must be an independent sample: dependent rows (such as those of one household) make intervals too narrow and
-    p-values too small. Weighted rows enter with their effective sample size (Kish), an approximation; for the p-value
-    of ABROCA up to 10,000 rows of unequal weights are permuted themselves. Apart from that and from one sort of the
-    scores the cost does not grow with the rows. With more than thirty groups ABROCA takes fewer draws, at
-    least 100.
+    p-values too small. Weighted rows enter with their effective sample size (Kish), an approximation. Apart from one
+    sort of the scores the cost does not grow with the rows. With many groups fewer draws are taken, at least 100.
 
     Examples
     --------
@@ -91,7 +89,7 @@ def disparity_report(
     >>> table = metrics.disparity_report(y, p, sensitive_features=group, metrics=["statistical_parity"])
     >>> table[["value", "chance", "low", "high", "p_value"]].round(2)
                         value  chance  low  high  p_value
-    statistical_parity    0.1    0.08  0.0  0.15     0.32
+    statistical_parity    0.1    0.08  0.0  0.14     0.33
     """
     check_bootstrap(n_boot, confidence)
     n_null = (N_NULL if n_boot else 0) if n_null is None else n_null
@@ -101,17 +99,23 @@ def disparity_report(
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size)
     check_several(groups)
-    rows = ScoredRows(labels, scores > as_cut(threshold), weights, groups, scores)
-    table = pd.DataFrame({"value": _values(rows, chosen, undefined)}, index=pd.Index(chosen))
+    rows = Decisions(labels, scores > as_cut(threshold), weights, groups, scores)
+    values, pair_of_curves = _values(rows, chosen, undefined)
+    table = pd.DataFrame({"value": values}, index=pd.Index(chosen))
     if not n_boot and not n_null:
         return table
     streams = _streams(random_state)
-    how = Draws(int(n_boot), int(n_null), confidence)
     found = [
-        UNKNOWN if np.isnan(value) else how.statistics(rows, name, streams[name])
+        statistics(rows, name, value, pair_of_curves, streams[name], n_boot, n_null, confidence)
         for name, value in zip(chosen, table["value"], strict=True)
     ]
-    return _columns(table.join(pd.DataFrame(found, index=table.index)), n_boot=n_boot, n_null=n_null)
+    of_boot = ["low", "high", "corrected"] if n_boot else []
+    of_null = ["chance", "p_value", "p_adjusted"] if n_null else []
+    # An undefined gap has no statistics, so that columns may be missing.
+    table = table.join(pd.DataFrame(found, index=table.index).reindex(columns=[*of_boot, *of_null, "between"]))
+    if n_null:
+        table["p_adjusted"] = holm(table["p_value"].to_numpy(float))
+    return table
 
 
 def _chosen(metrics: Any) -> list[str]:
@@ -136,21 +140,13 @@ def _streams(random_state: Any) -> dict[str, np.random.Generator]:
     return dict(zip(KNOWN, streams, strict=True))
 
 
-def _values(rows: ScoredRows, chosen: list[str], undefined: str) -> list[float]:
-    """Return each metric; warn of groups in which it is undefined."""
-    cells = rows.cells()
+def _values(rows: Decisions, chosen: list[str], undefined: str) -> tuple[list[float], tuple[int, int] | None]:
+    """Return each metric, and the groups of ABROCA; warn of groups in which a metric is undefined."""
+    cells, pair = rows.cells(), None
     warn_undefined_rates(cells, [name for name in chosen if name in COMPARED], rows.groups.names, stacklevel=3)
     values = {name: float(gap(cells, name, undefined)) for name in chosen if name in COMPARED}
     if "abroca" in chosen:
         curves = roc_curves(rows.labels, rows.scores, rows.groups, rows.weight)
         warn_no_curve(curves, rows.groups, stacklevel=3)
-        values["abroca"] = largest_area(curves, undefined)
-    return [values[name] for name in chosen]
-
-
-def _columns(table: pd.DataFrame, *, n_boot: int, n_null: int) -> pd.DataFrame:
-    """Return the columns that were computed, in reading order."""
-    table["p_adjusted"] = holm(table["p_value"].to_numpy())
-    of_boot = ["low", "high", "corrected"] if n_boot else []
-    of_null = ["chance", "p_value", "p_adjusted"] if n_null else []
-    return table[["value", *of_boot, *of_null, "between"]]
+        values["abroca"], pair = largest_area(curves, undefined)
+    return [values[name] for name in chosen], pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, overload
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._rows.groups import Groups, as_groups, everyone
 from .._rows.names import describe
 from .._rows.supervision import row_weights
-from .._rows.vectors import Bools, Floats, as_decisions, as_labels
+from .._rows.vectors import Bools, as_decisions, as_labels
 
 Values = NDArray[np.float64]
 
@@ -65,30 +65,34 @@ RATES = {
 
 @dataclass(frozen=True)
 class Decisions:
-    """Checked inputs of a metric on decisions."""
+    """Checked rows: label, decision, weight, group, and for some metrics the score behind the decision."""
 
     labels: Bools
     selected: Bools
     weights: Values | None
     groups: Groups
-
-    def cells(self) -> Values:
-        """Return the weight in each cell, ``(k, 4)``."""
-        cell_of_row = 4 * self.groups.codes + 2 * self.labels + self.selected
-        sums = np.bincount(cell_of_row, weights=self.weights, minlength=4 * self.groups.count)
-        return sums.reshape(-1, 4).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class ScoredRows(Decisions):
-    """Decisions and the scores behind them."""
-
-    scores: Floats
+    scores: Any = None
 
     @property
     def weight(self) -> Values:
         """The weight of each row; 1 without weights."""
         return np.ones(self.labels.size) if self.weights is None else self.weights
+
+    @property
+    def cell(self) -> NDArray[np.intp]:
+        """The cell of the confusion matrix of each row, one of ``TN, FP, FN, TP``."""
+        return 2 * self.labels.astype(np.intp) + self.selected
+
+    def cells(self, weights: Values | None = None) -> Values:
+        """Return the weight in each cell, ``(k, 4)``; ``(b, k, 4)`` for ``b`` other weightings ``(b, n)``."""
+        weights = self.weight if weights is None else weights
+        n_cells, n_weightings = 4 * self.groups.count, weights.size // self.labels.size
+        places = n_cells * np.arange(n_weightings)[:, None] + 4 * self.groups.codes + self.cell
+        sums = np.bincount(places.ravel(), weights.ravel(), n_weightings * n_cells)
+        return sums.reshape(*weights.shape[:-1], -1, 4).astype(np.float64)
+
+
+ScoredRows = Decisions
 
 
 def as_decided(
@@ -120,25 +124,7 @@ def warn_undefined(what: str, undefined: Bools, among: str, names: pd.Index | No
         warnings.warn(message, UndefinedRateWarning, stacklevel=stacklevel + 1)
 
 
-class RateFunction(Protocol):
-    """One rate over all rows, or one per group with ``sensitive_features``."""
-
-    @overload
-    def __call__(
-        self, y_true: Any, y_pred: Any, *, sensitive_features: None = None, sample_weight: Any = None
-    ) -> float: ...
-    @overload
-    def __call__(
-        self, y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
-    ) -> pd.Series[float]: ...
-
-
-def _typed(function: Callable[..., Any]) -> RateFunction:
-    """Give type checkers the overloads: a number without groups, a Series with groups."""
-    return function
-
-
-def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any) -> float | pd.Series[float]:
+def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any) -> Any:
     grouped = sensitive_features is not None
     needed = name != "selection_rate"
     decided = as_decided(y_true, y_pred, sensitive_features, sample_weight, labels_needed=needed, grouped=grouped)
@@ -148,7 +134,6 @@ def _rate(name: str, y_true: Any, y_pred: Any, sensitive_features: Any, sample_w
     return pd.Series(values, index=names, name=name) if grouped else float(values[0])
 
 
-@_typed
 def selection_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of rows that are selected (decision 1).
 
@@ -176,7 +161,6 @@ def selection_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, 
     return _rate("selection_rate", y_true, y_pred, sensitive_features, sample_weight)
 
 
-@_typed
 def true_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of true positives that are selected; also called recall or sensitivity.
 
@@ -200,7 +184,6 @@ def true_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = No
 recall = true_positive_rate
 
 
-@_typed
 def false_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of true negatives that are selected.
 
@@ -223,7 +206,6 @@ def false_positive_rate(y_true: Any, y_pred: Any, *, sensitive_features: Any = N
     return _rate("false_positive_rate", y_true, y_pred, sensitive_features, sample_weight)
 
 
-@_typed
 def precision(y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Any:
     """The share of selected rows that are true positives.
 

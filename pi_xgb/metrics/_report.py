@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from itertools import combinations
 from typing import Any
 
@@ -14,8 +13,7 @@ from .._rows.groups import Groups, check_several, encoded_columns, everyone, gro
 from .._rows.vectors import as_cut, as_scored
 from .._stats.wilson import wilson
 from ._abroca import ROC_NEEDS
-from ._known_rows import known_rows
-from ._rates import RATES, ScoredRows, warn_undefined
+from ._rates import RATES, Decisions, warn_undefined
 from ._scored import MEASURES, ScoredGroups
 
 ALL = "(all)"
@@ -97,8 +95,7 @@ def group_report(
     columns = encoded_columns(sensitive_features, labels.size)
     groupings = [groups_of(columns), *(_margins(columns) if margins else [])]
     check_several(groupings[0])
-    scored = [ScoredRows(labels, selected, weights, groups, scores) for groups in groupings]
-    tables = [ScoredGroups(rows) for rows in scored]
+    tables = [ScoredGroups(Decisions(labels, selected, weights, groups, scores)) for groups in groupings]
 
     once = np.ones((1, labels.size))
     estimates = np.concatenate([table.measures(once)[0] for table in tables])
@@ -107,7 +104,8 @@ def group_report(
         warn_undefined(name, np.isnan(values), among, groupings[0].names, stacklevel=2)
     found = {"": estimates}
     if n_boot:
-        found["_low"], found["_high"] = wilson(estimates, np.concatenate([*map(known_rows, scored)]), confidence)
+        known_rows = np.concatenate([table.known_rows() for table in tables])
+        found["_low"], found["_high"] = wilson(estimates, known_rows, confidence)
 
     index = _row_names(groupings, len(columns))
     counts = pd.concat([table.counts() for table in tables]).set_axis(index)
@@ -125,15 +123,14 @@ def _margins(columns: list[Groups]) -> list[Groups]:
 
 def _row_names(groupings: list[Groups], n_columns: int) -> pd.Index:
     features = list(groupings[0].names.names)
-    rows = [_full_name(name, groups, features) for groups in groupings for name in groups.names]
+    rows = []
+    for names in (groups.names for groups in groupings):
+        crossed = len(names.names) > 1  # a tuple may also be what one column holds
+        for name in names:
+            known = dict(zip(names.names, name if crossed else (name,), strict=True))
+            rows.append(tuple(known.get(feature, ALL) for feature in features))
     if len(set(rows)) < len(rows):
         raise ValueError(f"sensitive_features must not contain {ALL!r}, the name of the margins: rename the group")
     if n_columns > 1:
         return pd.MultiIndex.from_tuples(rows, names=features)
     return pd.Index([row[0] for row in rows], name=features[0], tupleize_cols=False)  # type: ignore[no-any-return]
-
-
-def _full_name(name: Any, groups: Groups, features: list[Hashable]) -> tuple[Any, ...]:
-    crossed = len(groups.names.names) > 1  # a tuple may also be what one column holds
-    known = dict(zip(groups.names.names, name if crossed else (name,), strict=True))
-    return tuple(known.get(feature, ALL) for feature in features)

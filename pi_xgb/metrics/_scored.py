@@ -1,38 +1,29 @@
-"""All measures of all groups at once, for many weightings of the same rows."""
+"""All measures of all groups: their values for many weightings of the rows, and the rows that each rests on."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.groups import Groups
-from .._rows.vectors import Bools
-from ._rates import FN, FP, RATES, TN, TP, ScoredRows, Values, share
-
-Positions = NDArray[np.intp]
+from .._rows.vectors import Floats
+from ._rates import RATES, Decisions, Values, share
 
 MEASURES = (*RATES, "auc")
 
 
 class ScoredGroups:
-    """Rows sorted once by group and falling score, so that each weighting costs a few passes."""
+    """Rows with scores, sorted once by group, label and score."""
 
-    def __init__(self, rows: ScoredRows) -> None:
-        # Products of very large or very small weights leave the range of float64. A power of two keeps all digits.
-        self._rows, self._weight = rows, np.ldexp(rows.weight, -np.frexp(rows.weight.max())[1])
-        labels, scores, selected, groups = rows.labels, rows.scores, rows.selected, rows.groups
-        order = np.lexsort((-scores, groups.codes))
-        self._positives = _side(order[labels[order]], selected, groups)
-        self._negatives = _side(order[~labels[order]], selected, groups)
-        # The positives that rank above each negative of its group, and those that rank above it or beside it.
-        ranked, codes = scores[order], groups.codes[order]
-        block = np.cumsum(np.append(False, (ranked[1:] != ranked[:-1]) | (codes[1:] != codes[:-1])))
-        positive_blocks, negative_blocks = block[labels[order]], block[~labels[order]]
-        self._above = np.searchsorted(positive_blocks, negative_blocks)
-        self._beside = np.searchsorted(positive_blocks, negative_blocks, side="right")
+    def __init__(self, rows: Decisions) -> None:
+        self._rows, self._scores, labels = rows, rows.scores, rows.labels
+        # Only proportions of weights matter, and products of very large or small weights leave the range of floats.
+        self._weight = np.ldexp(rows.weight, -np.frexp(rows.weight.max())[1])
+        order = np.lexsort((self._scores, labels, rows.groups.codes))
+        sides = np.split(
+            order, np.searchsorted((2 * rows.groups.codes + labels)[order], range(1, 2 * rows.groups.count))
+        )
+        self._sides = list(zip(sides[1::2], sides[::2], strict=True))
 
     def counts(self) -> pd.DataFrame:
         """Return the rows, positives, negatives, selected rows and weight of each group."""
@@ -44,56 +35,65 @@ class ScoredGroups:
 
     def cells(self, multiplicity: Values) -> Values:
         """Return the confusion matrix of each group, ``(b, k, 4)``, with rows counted ``multiplicity`` times."""
-        return self._cells(*self._sides(multiplicity))
+        return self._rows.cells(multiplicity * self._weight)
 
     def measures(self, multiplicity: Values) -> Values:
         """Return all of ``MEASURES``, ``(b, k, len(MEASURES))``."""
-        positive, negative = self._sides(multiplicity)
-        cells = self._cells(positive, negative)
-        auc = self._auc(positive, negative, cells)
-        return np.stack([*(rate.values(cells) for rate in RATES.values()), auc], axis=-1)
+        cells, weight = self.cells(multiplicity), multiplicity * self._weight
+        areas = [self._area(positive, negative, weight) for positive, negative in self._sides]
+        return np.stack([*(rate.values(cells) for rate in RATES.values()), np.stack(areas, axis=1)], axis=-1)
 
-    def _sides(self, multiplicity: Values) -> tuple[Values, Values]:
-        weight = multiplicity * self._weight
-        return weight.take(self._positives.rows, axis=1), weight.take(self._negatives.rows, axis=1)
+    def known_rows(self) -> Values:
+        """Return the effective rows behind each group and measure, ``(k, len(MEASURES))``; NaN where undefined.
 
-    def _cells(self, positive: Values, negative: Values) -> Values:
-        tp_fn = self._positives.sums(positive)
-        fp_tn = self._negatives.sums(negative)
-        return np.stack([fp_tn[..., 1], fp_tn[..., 0], tp_fn[..., 1], tp_fn[..., 0]], axis=-1)
+        So many independent rows of equal weight would give the measure the same variance.
+        """
+        cells, squares = (self._rows.cells(part) for part in (self._weight, self._weight**2))
+        columns = []
+        for rate in RATES.values():
+            whole, square = (part[:, rate.denominator].sum(axis=1) for part in (cells, squares))
+            own, value = squares[:, rate.numerator].sum(axis=1), rate.values(cells)
+            error = share(own * (1 - value) ** 2 + (square - own) * value**2, whole**2)
+            columns.append(_fewer(value, error, share(whole**2, square)))
+        areas = [self._rows_of_area(positive, negative) for positive, negative in self._sides]
+        return np.stack([*columns, np.array(areas)], axis=1)
 
-    def _auc(self, positive: Values, negative: Values, cells: Values) -> Values:
-        so_far = np.zeros((positive.shape[0], positive.shape[1] + 1))
-        np.cumsum(positive, axis=1, out=so_far[:, 1:])
-        higher = (so_far.take(self._above, axis=1) + so_far.take(self._beside, axis=1)) / 2
-        negatives, positives = cells[..., [TN, FP]].sum(axis=-1), cells[..., [FN, TP]].sum(axis=-1)
-        # The running sum includes the groups before: subtract them.
-        before = so_far.take(self._positives.starts[::2], axis=1) * negatives
-        wins = self._negatives.sums(negative * higher).sum(axis=-1) - before
-        return share(wins, positives * negatives)
+    def _area(self, positive: NDArray[np.intp], negative: NDArray[np.intp], weight: Values) -> Values:
+        """Return the area under the ROC curve of one group, ``(b,)``."""
+        below = _shares_below(self._scores[positive], self._scores[negative], weight[:, negative])
+        return share((weight[:, positive] * below).sum(axis=1), weight[:, positive].sum(axis=1))
+
+    def _rows_of_area(self, positive: NDArray[np.intp], negative: NDArray[np.intp]) -> float:
+        """Use DeLong's variance or Hanley and McNeil's, whichever is larger: only the latter is never 0."""
+        positive, negative = (side[self._weight[side] > 0] for side in (positive, negative))
+        if not (positive.size and negative.size):
+            return np.nan
+        weights = self._weight[positive], self._weight[negative]
+        above = _shares_below(self._scores[positive], self._scores[negative], weights[1])
+        beneath = 1 - _shares_below(self._scores[negative], self._scores[positive], weights[0])
+        area = float(np.average(above, weights=weights[0]))
+        error, rows = 0.0, []
+        for places, weight in zip((above, beneath), weights, strict=True):
+            equal = float(weight.sum() ** 2 / np.square(weight).sum())
+            spread = float(np.square(weight * (places - area)).sum() / weight.sum() ** 2)
+            error += spread * (equal / (equal - 1) if equal > 1 else 1)
+            rows.append(equal)
+        pairs, half = rows[0] * rows[1], sum(rows) / 2 - 1
+        most = pairs / (1 + half * ((1 - area) / (2 - area) + area / (1 + area)))
+        return float(_fewer(np.array(area), np.array(error), np.array(most)))
 
 
-@dataclass(frozen=True)
-class _Side:
-    """The rows of one label, by group and falling score; the selected rows of each group come first.
-
-    ``starts`` holds, for each group, where its selected rows and where its other rows start.
-    """
-
-    rows: Positions
-    starts: Positions
-
-    def sums(self, weight: Values) -> Values:
-        """Return sums over the selected and over the other rows of each group, ``(b, k, 2)``."""
-        filled = np.diff(np.append(self.starts, self.rows.size)) > 0
-        sums = np.zeros((weight.shape[0], self.starts.size))
-        # reduceat would give an empty slice the value of the next row.
-        sums[:, filled] = np.add.reduceat(weight, self.starts[filled], axis=1)
-        return sums.reshape(weight.shape[0], -1, 2)
+def _fewer(value: Values, error: Values, rows: Values) -> Values:
+    """Return the rows that give the estimated squared error, at most ``rows``, which do not depend on the estimate."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.fmin(rows, value * (1 - value) / error)
 
 
-def _side(rows: Positions, selected: Bools, groups: Groups) -> _Side:
-    codes = groups.codes[rows]
-    starts = np.searchsorted(codes, np.arange(groups.count))
-    cuts = starts + np.bincount(codes[selected[rows]], minlength=groups.count)
-    return _Side(rows, np.stack([starts, cuts], axis=1).ravel())
+def _shares_below(scores: Floats, others: Floats, weight: Values) -> Values:
+    """Return the share of the weight ``(..., m)`` of ``others`` below each score, ties as one half; ``others`` rise."""
+    so_far = np.cumsum(np.concatenate([np.zeros((*weight.shape[:-1], 1)), weight], axis=-1), axis=-1)
+    places = [np.searchsorted(others, scores, side=side) for side in ("left", "right")]
+    total = so_far[..., -1:]
+    return share(
+        so_far[..., places[0]] + so_far[..., places[1]], 2 * np.broadcast_to(total, (*total.shape[:-1], len(scores)))
+    )

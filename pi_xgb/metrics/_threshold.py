@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -88,11 +88,13 @@ def choose_threshold(
     weights = row_weights(sample_weight, labels.size)
     weights = np.ones(labels.size) if weights is None else weights
     candidates = _candidates(grid, scores)
-    parts = [
-        _rule_values(function, labels[rows], scores[rows], weights[rows], candidates)
-        for rows in _folds(folds, labels, weights)
-    ]
-    values = np.mean(parts, axis=0)
+    values = np.mean(
+        [
+            _rule_values(function, labels[rows], scores[rows], weights[rows], candidates)
+            for rows in _folds(folds, labels, weights)
+        ],
+        axis=0,
+    )
     if not (values > -np.inf).any():
         raise ValueError("rule must be defined for at least one threshold, got NaN at every threshold")
     return float(candidates[np.flatnonzero(values >= values.max() - _TIE)[0]])
@@ -104,31 +106,26 @@ def _candidates(grid: Any, scores: Floats) -> Values:
         return PAPER_GRID
     if grid is not None:
         return np.unique(per_row("grid", grid))
-    return _cuts(np.unique(scores)).astype(np.float64)
-
-
-def _cuts(values: Floats) -> Floats:
+    values = np.unique(scores)
     below, above = values[:-1], values[1:]
     with np.errstate(invalid="ignore"):  # between -inf and inf
         middle = below / 2 + above / 2
     # Adjacent floats have no middle: the lower value separates them too.
     middle = np.where(middle < above, middle, below)
-    return np.concatenate([np.nextafter(values[:1], values.dtype.type(-np.inf)), middle, values[-1:]])
+    ends = np.nextafter(values[:1], values.dtype.type(-np.inf)), values[-1:]
+    return np.concatenate([ends[0], middle, ends[1]]).astype(np.float64)
 
 
-def _folds(folds: Any, labels: Bools, weights: Values) -> list[NDArray[np.intp]]:
-    if folds is None:
-        names, codes = np.array(["y_true"]), np.zeros(labels.size, dtype=np.intp)
-    else:
-        codes, names = pd.factorize(per_row("folds", folds, labels.size, "values", table="y_true"))
-    weight = np.bincount(2 * codes + labels, weights=weights, minlength=2 * len(names)).reshape(-1, 2)
-    for name, (negative, positive) in zip(names, weight, strict=True):
-        if negative == 0 or positive == 0:
-            where = "y_true" if folds is None else f"fold {describe([name])}"
-            raise ValueError(
-                f"{where} has no {'positives' if positive == 0 else 'negatives'}: pass rows with both labels"
-            )
-    return [np.flatnonzero(codes == code) for code in range(len(names))]
+def _folds(folds: Any, labels: Bools, weights: Values) -> Iterator[NDArray[np.intp]]:
+    """Yield the rows of each fold, all rows without folds."""
+    names = np.zeros(labels.size) if folds is None else per_row("folds", folds, labels.size, "values", table="y_true")
+    for name in pd.unique(names):
+        rows = np.flatnonzero(names == name)
+        for kind, side in (("positives", labels[rows]), ("negatives", ~labels[rows])):
+            if not weights[rows[side]].any():
+                where = "y_true" if folds is None else f"fold {describe([name])}"
+                raise ValueError(f"{where} has no {kind}: pass rows with both labels")
+        yield rows
 
 
 def _rule_values(function: Rule, labels: Bools, scores: Floats, weights: Values, candidates: Values) -> Values:

@@ -25,23 +25,14 @@ def sentence(what: str, row: pd.Series[Any], confidence: float) -> str:
     if found == UNDEFINED:
         return f"{what}: undefined, because a group lacks the compared rate."
     seen = f"{what}: {row['between']} differ by {row['value']:.3f}"
-    up_to = f"up to {row['high']:.3f}" if "high" in row else "of some size"
+    chance = f", where chance alone gives {row['chance']:.3f}."
     if found == BEYOND:
-        true = f" (true gap {_range(row)})" if "high" in row else ""
-        return (
-            f"{seen}{true}, where chance alone gives {row['chance']:.3f}. More than chance (p {row['p_adjusted']:.3f})."
-        )
+        # A lower end of 0 must not contradict the test.
+        from_low = f"{row['low']:.3f} to" if row.get("low") else "up to"
+        true = f" (true gap {from_low} {row['high']:.3f})" if "high" in row else ""
+        return f"{seen}{true}{chance} More than chance (p {row['p_adjusted']:.3f})."
     if found == ALONE:
-        return (
-            f"{seen}, where chance alone gives {row['chance']:.3f}. Significant alone (p {row['p_value']:.3f}), not "
-            f"after correction for all gaps (p {row['p_adjusted']:.3f}): repeat on new rows."
-        )
-    return (
-        f"{seen}, where chance alone gives {row['chance']:.3f}. No more than chance (p {row['p_value']:.3f}); a true "
-        f"gap {up_to} is not ruled out."
-    )
-
-
-def _range(row: pd.Series[Any]) -> str:
-    """Return the interval; without its lower end if that is 0, which must not contradict the test."""
-    return f"up to {row['high']:.3f}" if row["low"] == 0 else f"{row['low']:.3f} to {row['high']:.3f}"
+        corrected = f"not after correction for all gaps (p {row['p_adjusted']:.3f}): repeat on new rows."
+        return f"{seen}{chance} Significant alone (p {row['p_value']:.3f}), {corrected}"
+    up_to = f"up to {row['high']:.3f}" if "high" in row else "of some size"
+    return f"{seen}{chance} No more than chance (p {row['p_value']:.3f}); a true gap {up_to} is not ruled out."
