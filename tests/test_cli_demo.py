@@ -193,7 +193,7 @@ def test_the_picture_has_every_seed_and_the_means():
 
     outcome = Outcome(small(scores_of), pd.DataFrame([scores_of(seed) for seed in range(3)]))
     ax = Figure().subplots()
-    _draw(ax, outcome)
+    _draw(outcome, ax)
     methods = ["A", "B", CONTROL]
     # From the top in the order of the explanations, around a line at no gain.
     assert [label.get_text() for label in ax.get_yticklabels()] == methods
@@ -225,8 +225,7 @@ def test_the_page_tells_what_was_printed(monkeypatch):
     from pi_xgb._cli.demo_page import demo_page
 
     page = demo_page([run_experiment(small(scores_of), 2)] * 2)
-    assert page.count("<p>2 seeds</p>") == page.count('<figure class="wide">') == 2
-    assert "over plain XGBoost: A +0.150; B −0.100; control: teacher on x +0.050." in page.replace("-0.1", "−0.1")
+    assert page.count("<p>2 seeds</p>") == page.count("<img ") == 2
     # Gains have a sign, other numbers none; four digits, as printed.
     cells = [text for text in ("0.5500", "0.7000", "+0.1500", "−0.1000", "0.0500") if f">{text}<" in page]
     assert cells == ["0.5500", "0.7000", "+0.1500", "−0.1000", "0.0500"]

@@ -34,7 +34,7 @@ def packages(needs):
     return {re.match(r"[\w.-]+", need).group() for need in needs}
 
 
-@pytest.mark.parametrize("extra", ["sklearn", "plot", "parquet", "dask"])
+@pytest.mark.parametrize("extra", ["sklearn", "plot", "report", "parquet", "dask"])
 def test_what_tests_need_covers_the_extras_that_they_test(extra):
     extras = PROJECT["optional-dependencies"]
     assert packages(extras[extra]) <= packages(extras["test"])

@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
     """Add the command and its options."""
     command = new_command(commands, "demo", "train the methods on seeded data and explain the numbers", EXAMPLE)
     command.add_argument("--seeds", type=at_least(2), default=10, help="repetitions (default: %(default)s)")
-    add_out(command, "--html", metavar="FILE", help="also write a page with pictures (needs matplotlib)")
+    add_out(command, "--html", metavar="FILE", help="also write a page with pictures (needs matplotlib and jinja2)")
     command.set_defaults(run=run)
 
 
@@ -48,9 +48,10 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         run_demo(arguments.seeds)
         return
     from .._plots.style import pyplot
+    from .._report.page import jinja
     from .demo_page import demo_page
 
-    pyplot()  # an error without matplotlib, before the trainings
+    pyplot(), jinja()  # errors without them, before the trainings
     page = demo_page(run_demo(arguments.seeds))
     write_output(path, page.encode(), arguments)
     log(f"{path}: written")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from .._plots.style import PALETTE, REFERENCE, SIZE, finish, with_room
-from .._report.document import document
-from .._report.html import Html, definitions, number, table, tag
+from .._plots.style import PALETTE, REFERENCE, finish
+from .._report.page import number, render
 from .._report.pictures import picture
 from .experiment import Outcome
 
@@ -23,36 +24,25 @@ CAPTION = "Gain in AUC over plain XGBoost: every seed a dot, the mean with two s
 
 def demo_page(outcomes: Sequence[Outcome]) -> str:
     """Return the page."""
-    sections = [
-        _section(heading, outcome, f"part{i}")
-        for i, (heading, outcome) in enumerate(zip(HEADINGS, outcomes, strict=True))
-    ]
-    return document(TITLE, tag("header", tag("h1", TITLE)), tag("main", *sections))
+    sections = [_section(heading, outcome) for heading, outcome in zip(HEADINGS, outcomes, strict=True)]
+    return render("demo.html", title=TITLE, sections=sections)
 
 
-def _section(heading: str, outcome: Outcome, prefix: str) -> Html:
+def _section(heading: str, outcome: Outcome) -> dict[str, Any]:
     means, experiment = outcome.table, outcome.experiment
-    gains = "; ".join(f"{name} {means['gain'].loc[name]:+.3f}" for name in experiment.guided)
-    alt = f"Mean gain in AUC over plain XGBoost: {gains}."
-    size = with_room(SIZE, len(experiment.explanations))
-    drawn = picture(lambda ax: _draw(ax, outcome), CAPTION, alt, prefix, size)
-    rows = [
-        ([name], [number(float(means[column].loc[name]), 4, signed=column == "gain") for column in means])
-        for name in experiment.explanations
-    ]
-    return tag(
-        "section",
-        tag("h2", heading),
-        tag("p", " ".join(experiment.opening.format(n_seeds=len(outcome.scores)).split())),
-        tag("figure", drawn.svg, tag("figcaption", drawn.caption), class_="wide"),
-        table("Means over the seeds, with standard errors", ["method"], list(means.columns), rows),
-        definitions(experiment.explanations.items()),
-        tag("p", tag("strong", outcome.beyond_control)),
-        tag("p", " ".join(experiment.closing.split())),
-    )
+    cells = {column: [number(value, 4, signed=column == "gain") for value in means[column]] for column in means}
+    return {
+        "heading": heading,
+        "opening": " ".join(experiment.opening.format(n_seeds=len(outcome.scores)).split()),
+        "picture": picture(partial(_draw, outcome), CAPTION, len(experiment.explanations)),
+        "table": pd.DataFrame(cells, index=list(means.index)).loc[list(experiment.explanations)],
+        "explanations": experiment.explanations,
+        "beyond_control": outcome.beyond_control,
+        "closing": " ".join(experiment.closing.split()),
+    }
 
 
-def _draw(ax: Axes, outcome: Outcome) -> None:
+def _draw(outcome: Outcome, ax: Axes) -> None:
     """Draw a line per method, in the order of the explanations."""
     experiment, means, gains = outcome.experiment, outcome.table, outcome.gains
     colors = {experiment.control: PALETTE[1], experiment.best: PALETTE[0]}
