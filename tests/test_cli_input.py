@@ -400,6 +400,18 @@ def test_broken_models_and_parquet_files_are_named(trained, capsys):
     refused(capsys, "--missing is for CSV files", "predict", "rows.parquet", "--model", "model.ubj", "--missing", "-")
 
 
+@pytest.mark.parametrize(
+    ("damaged", "message"),
+    [("no JSON", "cannot be read"), ('{"dtype": "no type", "values": ["a", "b"]}', "cannot be read"),
+     ('{"dtype": "<U1", "values": ["a"]}', "has 2 classes"), ('{"dtype": "<U1", "values": ["aa", "ab"]}', "['a', 'a']")],
+)  # fmt: skip
+def test_damaged_names_of_classes_are_refused(files, capsys, damaged, message):
+    booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(files[0][["x0"]], files[0]["y"]), 1)
+    booster.set_attr(pi_xgb_classes=damaged)
+    booster.save_model("model.ubj")
+    refused(capsys, message, "predict", "test.csv", "--model", "model.ubj")
+
+
 def test_parquet_without_pyarrow_names_it(trained, capsys, monkeypatch):
     Path("rows.parquet").touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -449,7 +461,7 @@ EVALUATE = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
         ([*FRONTIER, "--constraint", "parity:sex", "--out", "new.ubj"], "--gap must be one number with --out, got 0"),
         ([*FRONTIER, "--constraint", "parity:sex", "--gap", "1.5"], "--gap must be numbers between 0 and 1"),
         ([*FRONTIER, "--constraint", "parity:sex", "--objective", "reg:logistic"], "must be 'binary:logistic'"),
-        ([*FRONTIER, "--constraint", "parity:sex", "--unlabelled", "teach"], "--unlabelled needs a teacher"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--unlabelled", "teach"], "--unlabelled must be refuse or drop"),
         ([*FRONTIER, "--constraint", "parity:sex=2"], "in frontier one, like parity:sex"),
         ([*FRONTIER, "--constraint", "parity:y"], "'y' is named by --label and by --constraint"),
     ],
@@ -549,3 +561,12 @@ def test_output_that_appears_during_the_training_is_not_replaced(files, capsys, 
     refused(capsys, "exists.*--force", *LEARN)
     assert Path("new.ubj").read_text() == "precious"
     assert sorted(os.listdir()) == ["new.ubj", "test.csv", "train.csv"]
+
+
+def test_interrupted_write_is_130_and_leaves_no_draft(files, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "link", interrupted)
+    assert main(LEARN) == 130
+    assert sorted(os.listdir()) == ["test.csv", "train.csv"]

@@ -226,9 +226,10 @@ UNREAD: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("kl_weight", lambda a: a.command == "frontier" or a.kl_weight == [0] or a.privileged or a.teacher, _TEACHER),
     (
         "unlabelled",
-        lambda a: a.unlabelled == "drop" or (a.command != "frontier" and (a.privileged or a.teacher)),
-        _TEACHER,
+        lambda a: a.command != "frontier" or a.unlabelled == "drop",
+        "{} must be refuse or drop in frontier",
     ),
+    ("unlabelled", lambda a: a.unlabelled == "drop" or a.privileged or a.teacher, _TEACHER),
     ("teacher_sees", lambda a: a.privileged, "{} would be ignored: name the privileged columns with --privileged"),
     ("crossfit crossfit_groups", lambda a: a.method != ["jpib"], _JPIB),
     (_SINGLE, lambda a: not _has_several(a), "{} must have one value in train: tune compares several"),
