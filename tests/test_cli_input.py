@@ -403,7 +403,7 @@ def test_broken_models_and_parquet_files_are_named(trained, capsys):
 @pytest.mark.parametrize(
     ("damaged", "message"),
     [("no JSON", "cannot be read"), ('{"dtype": "no type", "values": ["a", "b"]}', "cannot be read"),
-     ('{"dtype": "<U1", "values": ["a"]}', "has 2 classes"), ('{"dtype": "<U1", "values": ["aa", "ab"]}', "['a', 'a']")],
+     ('{"dtype": "<U1", "values": ["a"]}', "2 classes"), ('{"dtype": "<U1", "values": ["aa", "ab"]}', "['a', 'a']")],
 )  # fmt: skip
 def test_damaged_names_of_classes_are_refused(files, capsys, damaged, message):
     booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(files[0][["x0"]], files[0]["y"]), 1)
