@@ -264,8 +264,8 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         :class:`pi_xgb.Teacher` for the rows of one ``fit``. Without privileged columns, a named kind or an estimator
         learns from X.
     privileged_features : list of str or int, default=None
-        Names of the privileged columns in X, or their positions if X is an array; a mask is an error. The student does not see them; at
-        ``predict`` they are optional and ignored.
+        Names of the privileged columns in X, or their positions if X is an array; a mask is an error. The student does
+        not see them; at ``predict`` they are optional and ignored.
     constraints : list of (constraint, weight), default=None
         A list of (constraint, weight), see :mod:`pi_xgb.constraints`: ``[(DemographicParity("sex"), 5.0)]``. A name is
         looked up in the privileged columns (or in X, for constraints without groups). For several columns, or
@@ -301,10 +301,10 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     :class:`pi_xgb.sklearn.LabelledKFold`. The assumption: which labels are missing depends on the features alone. An
     outcome that is still unknown is missing, not 0.
 
-    A search or cross-validation splits ``privileged``, ``teacher_weight`` and ``crossfit_groups`` along with the rows. A
-    pipeline passes them on: ``pipe.fit(X, y, model__privileged=Z)``. Metadata routing needs
-    ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A
-    stack in scikit-learn 1.9 also routes ``privileged`` to its final estimator, which must then accept it.
+    A search or cross-validation splits ``privileged``, ``teacher_weight`` and ``crossfit_groups`` along with the rows.
+    A pipeline passes them on: ``pipe.fit(X, y, model__privileged=Z)``. Metadata routing needs
+    ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A stack in scikit-learn
+    1.9 also routes ``privileged`` to its final estimator, which must then accept it.
 
     ``save_model`` writes the classes, and ``load_model`` reads them, if they are strings, numbers or booleans. The
     parameters of the estimator are not in the file, as with all estimators of scikit-learn.
