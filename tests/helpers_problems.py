@@ -277,6 +277,11 @@ def jpib_loop(
     return f, g
 
 
+def by_objective(params: Any, dtrain: xgb.DMatrix, rounds: int, objective: Any, **more: Any) -> xgb.Booster:
+    """xgboost.train with an objective that adapts to the booster, as a user calls it."""
+    return xgb.train(params, dtrain, rounds, obj=objective, **more)
+
+
 # --- comparing models ------------------------------------------------------------------------------------------
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import weakref
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
 from helpers_problems import (
@@ -14,9 +18,12 @@ from helpers_problems import (
     Problem,
     assert_same_model,
     base_score_of,
+    by_objective,
     jpib_loop,
     kbpib_loop,
     mean_of,
+    one_hot,
+    start_at,
     trees,
 )
 
@@ -48,7 +55,7 @@ def test_jpib_is_the_alternating_loop(name, weighted, labels, way):
         ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=joint, kl_weight=A, **masks)
     else:
         objective = JointObjective(rows.dprivileged(), A, params, **masks)
-        ours, joint = xgb.train(params, dtrain, ROUNDS, obj=objective), objective.teacher
+        ours, joint = by_objective(params, dtrain, ROUNDS, objective), objective.teacher
     a = A * masks["teacher_weight"] if masks else A
     known: dict[str, Any] = {"weight": rows.weight if weighted else None, "labelled": masks.get("labelled")}
     student, teacher = jpib_loop(params, rows.dtrain(), rows.dprivileged(), rows.y, ROUNDS, a, **known)
@@ -165,3 +172,195 @@ def test_both_boosters_start_at_the_intercept_of_xgboost(name, weighted):
         weight=rows.weight if weighted else None,
     )
     assert_same_model(ours, loop[0])
+
+
+@every_objective
+def test_a_base_margin_of_the_student_is_no_start_for_the_teacher(name):
+    rows = Problem(name)
+    if name.partition("/")[0] in AMOUNTS:
+        pytest.skip("there it is an exposure, which the teacher has as well")
+    first = []
+
+    class Watched(JointTeacher):
+        def q(self, mean, label, weight):
+            first.append(super().q(mean, label, weight).copy())
+            return first[-1]
+
+    dtrain = rows.dtrain(weighted=True, base_margin=rows.margin)
+    pi_xgb.train(rows.params(), dtrain, 1, teacher=Watched(rows.dprivileged(), rows.params()))
+    labels = one_hot(rows.objective, rows.y)
+    expected = start_at(rows.objective, np.average(labels, axis=0, weights=rows.weight))
+    np.testing.assert_allclose(first[0], np.broadcast_to(expected, first[0].shape), rtol=2e-5, atol=2e-6)
+
+
+# --- one objective, several trainings --------------------------------------------------------------------------
+
+
+def logistic() -> tuple[Problem, dict[str, Any]]:
+    rows = Problem("binary:logistic")
+    return rows, rows.params(base_score=0.5)
+
+
+def test_an_objective_starts_each_training_afresh():
+    rows, params = logistic()
+    other = Problem("binary:logistic", seed=9)
+    matrices = rows.dtrain(), xgb.DMatrix(other.x, rows.y)
+
+    class Stop(xgb.callback.TrainingCallback):
+        def after_iteration(self, model, epoch, evals_log):
+            raise RuntimeError("stopped")
+
+    def new() -> JointObjective:
+        return JointObjective(rows.dprivileged(), A, params)
+
+    fresh = [by_objective(params, matrix, ROUNDS, new()) for matrix in matrices]
+    objective = new()
+    assert_same_model(by_objective(params, matrices[0], ROUNDS, objective), fresh[0])
+    assert_same_model(by_objective(params, matrices[1], ROUNDS, objective), fresh[1])
+    with pytest.raises(RuntimeError, match="stopped"):
+        by_objective(params, matrices[0], ROUNDS, objective, callbacks=[Stop()])
+    assert_same_model(by_objective(params, matrices[0], ROUNDS, objective), fresh[0])
+
+
+@pytest.mark.parametrize("margin", [False, True])
+def test_a_teacher_takes_the_start_of_the_training_at_hand(margin):
+    rows, _ = logistic()
+    teacher = JointTeacher(rows.dprivileged(), rows.params())
+    pi_xgb.train(rows.params(base_score=0.1), rows.dtrain(), 2, teacher=teacher)
+    dtrain = rows.dtrain(base_margin=rows.margin if margin else None)
+    again, fresh = (
+        pi_xgb.train(rows.params(), dtrain, ROUNDS, teacher=item, kl_weight=A)
+        for item in (teacher, JointTeacher(rows.dprivileged(), rows.params()))
+    )
+    assert_same_model(again, fresh)
+
+
+def test_trainings_with_an_objective_each_may_alternate():
+    rows, params = logistic()
+    dtrain, dprivileged = rows.dtrain(), rows.dprivileged()
+    expected = by_objective(params, dtrain, ROUNDS, JointObjective(dprivileged, A, params))
+    pairs = [(xgb.Booster(params, [dtrain]), JointObjective(dprivileged, A, params)) for _ in range(2)]
+    for i in range(ROUNDS):
+        for booster, objective in pairs:
+            booster.update(dtrain, i, fobj=objective)
+    for booster, _ in pairs:
+        assert_same_model(booster, expected)
+
+
+def test_two_boosters_cannot_take_turns_with_one_objective():
+    rows, params = logistic()
+    first, second = rows.dtrain(), xgb.DMatrix(Problem("binary:logistic", seed=9).x, rows.y)
+    alone = by_objective(params, first, 2, JointObjective(rows.dprivileged(), A, params))
+    objective = JointObjective(rows.dprivileged(), A, params)
+    boosters = [xgb.Booster(params, [first]), xgb.Booster(params, [second])]
+    for booster, matrix in zip(boosters, (first, second), strict=True):
+        booster.update(matrix, 0, fobj=objective)
+    try:  # It has begun a training with the second. If the first may go on at all, then as if alone.
+        boosters[0].update(first, 1, fobj=objective)
+    except ValueError:
+        return
+    assert_same_model(boosters[0], alone)
+
+
+def test_a_call_by_hand_does_not_continue_a_training():
+    rows, params = logistic()
+    objective = JointObjective(rows.dprivileged(), A, params)
+    by_objective(params, rows.dtrain(), ROUNDS, objective)
+    with pytest.raises(ValueError, match="requires a Booster"):
+        objective(np.zeros(rows.n, np.float32), rows.dtrain())
+    with pytest.raises(ValueError, match="in a training only"):
+        JointTeacher(rows.dprivileged(), params).q(rows.q, rows.y, None)
+
+
+@pytest.mark.parametrize("way", ["pickled", "copied", "with its student"])
+def test_a_pickled_objective_trains_the_same_model(way):
+    rows, params = logistic()
+    table = pd.DataFrame(rows.z).assign(kind=pd.Categorical(np.array(["a", "b", "c"])[np.arange(rows.n) % 3]))
+    table.iloc[::3, 0], table.iloc[1::3, 1], table.iloc[:, 2] = np.nan, 0.0, np.nan
+    if way == "with its student":  # a thawed matrix has the numbers of the categories, and not their names
+        table = table.drop(columns="kind")
+    dprivileged = xgb.DMatrix(table, rows.y, weight=rows.weight, enable_categorical=True)
+    dtrain = rows.dtrain(weighted=True)
+    objective = JointObjective(dprivileged, A, params)
+    whole = by_objective(params, dtrain, ROUNDS, JointObjective(dprivileged, A, params))
+    if way == "with its student":  # together they are a training that can go on
+        student = by_objective(params, dtrain, 4, objective)
+        student, objective = pickle.loads(pickle.dumps((student, objective)))
+        ours = by_objective(params, dtrain, ROUNDS - 4, objective, xgb_model=student)
+    else:
+        by_objective(params, dtrain, 2, objective)
+        other = pickle.loads(pickle.dumps(objective)) if way == "pickled" else copy.deepcopy(objective)
+        ours = by_objective(params, dtrain, ROUNDS, other)
+    assert_same_model(ours, whole)
+
+
+def test_a_quantile_matrix_teaches_and_cannot_be_pickled():
+    rows, params = logistic()
+    objective = JointObjective(rows.dprivileged(kind=xgb.QuantileDMatrix), A, params)
+    expected = by_objective(params, rows.dtrain(), ROUNDS, JointObjective(rows.dprivileged(), A, params))
+    assert_same_model(by_objective(params, rows.dtrain(), ROUNDS, objective), expected)
+    with pytest.raises(TypeError, match=r"QuantileDMatrix.*pickled"):
+        pickle.dumps(objective)
+
+
+# --- other teachers, other rows --------------------------------------------------------------------------------
+
+
+def test_extra_teachers_teach_the_teacher():
+    rows, params = logistic()
+    dprivileged = rows.dprivileged()
+    for per_row in (0.25, np.linspace(0.0, 3.0, rows.n)):
+        teacher = JointTeacher(dprivileged, params, kl_weight=0.0, extra_teachers=[(rows.q, per_row)])
+        pi_xgb.train(params, rows.dtrain(), 3, teacher=teacher)
+        # Taught by q alone it is the student of q, on the privileged features.
+        assert trees(teacher.booster) == trees(kbpib_loop(params, dprivileged, rows.y, 2, [(rows.q, per_row)]))
+
+
+def test_extra_teachers_of_an_objective_are_those_of_the_student():
+    rows, params = logistic()
+    parity = (pi_xgb.constraints.DemographicParity(np.arange(rows.n) % 2), 3.0)
+    objective = JointObjective(rows.dprivileged(), A, params, extra_teachers=[parity])
+    joint = JointTeacher(rows.dprivileged(), params)
+    by_train = pi_xgb.train(params, rows.dtrain(), ROUNDS, teacher=[(joint, A), parity])
+    found = by_objective(params, rows.dtrain(), ROUNDS, objective)
+    assert_same_model(found, by_train)
+    alone = by_objective(params, rows.dtrain(), ROUNDS, JointObjective(rows.dprivileged(), A, params))
+    assert found.get_dump() != alone.get_dump()
+
+
+def test_the_teacher_of_some_rows_is_the_teacher_made_of_them():
+    rows, params = logistic()
+    chosen, per_row = np.arange(rows.n - 1, 20, -1), np.linspace(0.0, 3.0, rows.n)
+
+    def made(part: Any, dprivileged: xgb.DMatrix) -> JointTeacher:
+        extra = [(rows.q[part], per_row[part]), (1 - rows.q[part], 0.5)]
+        return JointTeacher(dprivileged, params, kl_weight=4.0, extra_teachers=extra)
+
+    whole, by_hand = made(slice(None), rows.dprivileged()), made(chosen, rows.dprivileged().slice(chosen))
+    dtrain = rows.dtrain().slice(chosen)
+    models = [pi_xgb.train(params, dtrain, 4, teacher=item) for item in (whole.subset(chosen), by_hand)]
+    assert_same_model(*models)
+
+
+def test_a_teacher_keeps_no_student_alive():
+    rows, params = logistic()
+    teacher = JointTeacher(rows.dprivileged(), params)
+    student = weakref.ref(pi_xgb.train(params, rows.dtrain(), 2, teacher=teacher))
+    assert student() is None
+
+
+def test_a_linear_booster_alternates_as_well():
+    rows = Problem("reg:squarederror")
+    params = {"objective": rows.objective, "booster": "gblinear", "base_score": 0.0, "nthread": 1}
+    params["updater"] = "coord_descent"  # the default one is not deterministic
+    ours = pi_xgb.train(params, rows.dtrain(), ROUNDS, privileged=rows.dprivileged(), **JPIB)
+    student, _ = jpib_loop(params, rows.dtrain(), rows.dprivileged(), rows.y, ROUNDS, A)
+    np.testing.assert_allclose(rows.margins(ours), rows.margins(student), rtol=1e-5, atol=1e-6)
+
+
+def test_the_objective_is_that_of_params_or_binary():
+    rows, _ = logistic()
+    assert JointObjective(rows.dprivileged()).objective == "binary:logistic"
+    assert JointObjective(rows.dprivileged(), params={"num_class": 2}).objective == "multi:softmax"
+    found = JointObjective(rows.dprivileged(), A, {"objective": "reg:logistic", "scale_pos_weight": 3.0})
+    assert (found.objective, found.scale_pos_weight, found.kl_weight) == ("reg:logistic", 3.0, A)
