@@ -18,7 +18,7 @@ import pi_xgb
 
 # A few examples in every run, the same ones; HYPOTHESIS_PROFILE=long draws a thousand new ones.
 _ANY = {"deadline": None, "suppress_health_check": list(HealthCheck)}
-settings.register_profile("short", max_examples=12, derandomize=True, database=None, **_ANY)
+settings.register_profile("short", max_examples=8, derandomize=True, database=None, **_ANY)
 settings.register_profile("long", max_examples=1000, print_blob=True, **_ANY)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 
