@@ -6,8 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pi_xgb._core.learners.mixture import fit_temperature, mixture_weights, tempered
 from pi_xgb._core.losses import LOSSES
@@ -90,26 +88,6 @@ def test_no_point_of_the_simplex_is_better(name, n_targets, n):
     assert found.sum() == pytest.approx(1)
     best = min(reference(name, label, weight, means, point) for point in simplex(3, 25))
     assert reference(name, label, weight, means, found) <= best + 1e-5
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.sampled_from(WITH_MEAN), st.integers(0, 999), st.integers(2, 4))
-def test_what_means_nothing_changes_nothing(name, seed, n_members):
-    n, loss, rng = 60, LOSSES[name], np.random.default_rng(seed)
-    label, means = members(name, n, seed, n_members=n_members)
-    weight = rng.uniform(0.1, 3, n).astype(np.float32)
-    found = mixture_weights(loss, label, weight, means)
-    same = {"atol": 1e-3}
-    np.testing.assert_allclose(mixture_weights(loss, label, weight * 1e3, means), found, **same)
-    np.testing.assert_allclose(mixture_weights(loss, label, weight, means[::-1]), found[::-1], **same)
-    absent = np.append(np.zeros(5, np.float32), weight)
-    longer = [np.concatenate([mean[-5:], mean]) for mean in means]
-    zeros = mixture_weights(loss, np.append(label[:5], label), absent, longer)
-    np.testing.assert_allclose(zeros, found, **same)
-    ones = mixture_weights(loss, label, np.ones(n, np.float32), means)
-    np.testing.assert_array_equal(mixture_weights(loss, label, None, means), ones)
-    twice = mixture_weights(loss, label, weight, [means[0], means[0], *means[1:]])
-    assert twice[0] == pytest.approx(twice[1], abs=1e-3)
 
 
 def test_targets_of_several_scales_count_the_same():

@@ -9,7 +9,16 @@ README = Path(__file__).parents[1] / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda code: next(line for line in code.splitlines()[2:] if line))
+LONG = ("compare(", "frontier(")
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(code, marks=pytest.mark.slow if any(word in code for word in LONG) else (), id=f"example{i}")
+        for i, code in enumerate(EXAMPLES)
+    ],
+)
 def test_example(example, capsys):
     names = {}
     exec(compile(example, str(README), "exec"), names)

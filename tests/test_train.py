@@ -245,21 +245,6 @@ def test_without_a_teacher_every_objective_of_xgboost_works(task: str) -> None:
         assert outcome(pi_xgb.train, teacher=np.full(80, 0.5), kl_weight=0) == outcome(xgb.train)
 
 
-def test_evals_may_be_any_iterable_as_in_xgboost() -> None:
-    data = table("binary:logistic")
-
-    def history(train: Callable[..., xgb.Booster], **guiding: Any) -> dict[str, Any]:
-        result: dict[str, Any] = {}
-        dtrain = matrix(data)
-        evals = ((m, name) for m, name in [(dtrain, "train"), (matrix(data), "again")])
-        train(params_of("binary:logistic"), dtrain, 2, evals=evals, evals_result=result, verbose_eval=False, **guiding)
-        return result
-
-    # An iterator is evaluated like a list, with and without a teacher.
-    assert history(pi_xgb.train) == history(xgb.train)
-    assert list(history(pi_xgb.train, teacher=data.q)) == ["train", "again"]
-
-
 # --- the signature -------------------------------------------------------------------------------------------------
 
 
@@ -564,34 +549,7 @@ GUIDING: dict[str, Callable[[Table], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["kbpib", "crossfit", "jpib"])
-def test_the_weights_of_dtrain_count_for_the_teacher_too(kind: str) -> None:
-    data = table("binary:logistic", 100, seed=4)
-    params = params_of("binary:logistic", tree_method="exact")
-
-    def student(privileged: xgb.DMatrix) -> np.ndarray:
-        guiding = {**GUIDING[kind](data), "privileged": privileged, "kl_weight": 3.0}
-        dtrain = matrix(data, weight=data.weight)
-        return pi_xgb.train(params, dtrain, 6, **guiding).predict(matrix(data), output_margin=True)
-
-    # Whether privileged carries the weights as well makes no difference.
-    np.testing.assert_allclose(
-        student(privileged_of(data)), student(privileged_of(data, weight=data.weight)), rtol=1e-4, atol=1e-5
-    )
-
-
 # --- how the teacher's keywords hang together ----------------------------------------------------------------------
-
-
-def test_teacher_params_are_by_default_the_students_without_its_columns() -> None:
-    data = table("binary:logistic")
-    about_columns = {"monotone_constraints": "(1,0,0)", "interaction_constraints": "[[0, 1], [2]]"}
-    shared = params_of("binary:logistic", max_depth=4, eta=0.2)
-    by_default = pi_xgb.train({**shared, **about_columns}, matrix(data), 5, privileged=privileged_of(data), **PAPER)
-    teacher = pi_xgb.fit_teacher(shared, privileged_of(data), 5, **IN_SAMPLE)
-    explicit = pi_xgb.train({**shared, **about_columns}, matrix(data), 5, teacher=teacher)
-    # The teacher learns with the student's params, but constraints on x say nothing about z.
-    assert text_without_sees(by_default) == text_without_sees(explicit)
 
 
 # --- the objective's name ------------------------------------------------------------------------------------------
