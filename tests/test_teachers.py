@@ -238,7 +238,6 @@ def test_categories_are_read_where_the_first_row_has_weight_0(kind):
     assert np.isfinite(pi_xgb.fit_teacher(rows.params(), matrix, 3, teacher=kind, crossfit=3).values[1:]).all()
 
 
-@pytest.mark.xfail(strict=True, reason="an error of XGBoost's C++ comes through")
 @pytest.mark.parametrize("kind", ["forest", "boosted"])
 def test_predict_with_an_unseen_category_names_the_column(kind):
     rows = Problem("binary:logistic")
