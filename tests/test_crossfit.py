@@ -24,9 +24,9 @@ from pi_xgb._core.crossfit import (
     out_of_fold,
     whole_queries,
 )
+from pi_xgb._core.folds import SharedFolds
 from pi_xgb._core.learners.features import Features
 from pi_xgb._core.losses import LOSSES
-from pi_xgb._selection.shared_folds import SharedFolds
 from pi_xgb._stats.folds import deal_folds, deal_groups
 
 N = 30

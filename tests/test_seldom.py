@@ -15,12 +15,6 @@ from xgboost import collective
 from xgboost.tracker import RabitTracker
 
 import pi_xgb
-from pi_xgb._core.config import TeacherConfig
-from pi_xgb._selection.candidates import candidates_of
-from pi_xgb._selection.compared_models import BASELINE, BOOSTED, RIVAL, TEACHER
-from pi_xgb._selection.comparison import Comparison
-from pi_xgb._selection.problem import Recipe
-from pi_xgb._selection.scores import Score
 from pi_xgb._xgb.threads import in_threads
 from pi_xgb.constraints import DemographicParity, IndividualFairness
 
@@ -51,25 +45,6 @@ def test_mean_parity_at_the_edge_shifts_the_rest_further():
         np.array([0.3, 0.98, 1.0, 1.0], np.float32), np.zeros(4, np.float32), None
     )
     np.testing.assert_allclose(upper, [0.64, 1.0, 0.82, 0.82], atol=1e-6)
-
-
-def test_the_verdict_is_that_of_the_largest_size():
-    def outcomes(size, gain):
-        return [
-            {"size": size, "repeat": 0, "fold": fold, "model": model, "score": 0.5 - gain * (model == "student"),
-             "gain": gain * (model == "student") + 0.001 * fold * (model != BASELINE), "chosen": "kbpib in-sample 1",
-             "rounds": 3, "n_train": size, "n_test": 20}
-            for fold in range(5)
-            for model in (*BOOSTED, RIVAL, TEACHER)
-        ]  # fmt: skip
-
-    score = Score("logloss", maximised=False)
-    found = {gain: str(Comparison(pd.DataFrame(outcomes(80, gain)), score, 0.25, 0.95, 100)) for gain in (0.0, 0.1)}
-    assert found[0.0] != found[0.1]
-    for small, large in ((0.0, 0.1), (0.1, 0.0)):
-        rows = pd.DataFrame(outcomes(20, small) + outcomes(80, large))
-        assert str(Comparison(rows, score, 0.25, 0.95, 100)) == found[large]
-        assert str(Comparison(rows[::-1], score, 0.25, 0.95, 100)) == found[large]
 
 
 def test_params_as_pairs_keep_both_metrics_beside_a_teacher():
@@ -173,45 +148,6 @@ def test_a_scorer_of_several_classes_is_the_metric_of_xgboost(scorer, metric, si
     offset = 1 if metric == "merror" else 0
     np.testing.assert_allclose(ours.table["score"], offset + sign * theirs.table["score"], atol=1e-6)
     assert (ours.table["rounds"] == theirs.table["rounds"]).all()
-
-
-def test_the_students_of_a_search_take_the_fast_engine_where_it_gives_the_same(monkeypatch):
-    engines = set()
-
-    def recorded(*arguments, **keywords):
-        engines.add((keywords["engine"], "teacher" in keywords))
-        return pi_xgb.train(*arguments, **keywords)
-
-    monkeypatch.setattr("pi_xgb._selection.problem.train", recorded)
-    dtrain, privileged = matrices()
-    for method, engine in (("kbpib", "native"), ("jpib", "auto")):
-        engines.clear()
-        pi_xgb.select(PARAMS, dtrain, 3, privileged=privileged, method=method, kl_weight=1.0, nfold=3, repeats=1)
-        assert engines == {("auto", False), (engine, True)}
-
-
-@pytest.mark.parametrize(
-    ("params", "result", "method", "engine"),
-    [
-        ({}, {}, "kbpib", "native"),
-        ({}, {}, "jpib", "auto"),
-        ({}, {"constraints": [(DemographicParity(np.arange(N) % 2), 1.0)]}, "kbpib", "auto"),
-        # The teacher does not follow the student, so that dropped trees are the same.
-        ({"booster": "dart", "rate_drop": 0.5}, {}, "kbpib", "native"),
-        ({"tree_method": "approx"}, {}, "kbpib", "native"),
-        ({"tree_method": "approx"}, {"teacher_weight": np.arange(N) % 3}, "kbpib", "auto"),
-        ({"tree_method": "approx"}, {"labelled": np.arange(N) % 3 > 0}, "kbpib", "auto"),
-        ({"objective": "multi:softprob", "num_class": 2}, {}, "kbpib", "auto"),
-    ],
-    ids=lambda value: str(value)[:30],
-)
-def test_the_engine_of_a_student_depends_on_params_and_rows(params, result, method, engine):
-    dtrain, privileged = matrices()
-    constraints = result.get("constraints", ())
-    rows = {name: values for name, values in result.items() if name != "constraints"}
-    recipe, guidance = Recipe({**PARAMS, **params}, 1, None), TeacherConfig(privileged, **rows)
-    problem = recipe.problem(dtrain, guidance, "", constraints=constraints, sees_all=False)
-    assert problem._engine(candidates_of(PARAMS, method, "boosted", None, 0, 1.0)[1]) == engine
 
 
 def test_work_goes_side_by_side_until_something_fails():
