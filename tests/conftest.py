@@ -23,7 +23,7 @@ settings.register_profile("long", max_examples=1000, print_blob=True, **_ANY)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 
 # Names are loaded when they are asked for, and these look at XGBoost then: before a test puts something in its place.
-assert all((pi_xgb.train, pi_xgb.cv))  # TEMPORARY
+assert all((pi_xgb.train, pi_xgb.cv, pi_xgb.select))
 
 
 @pytest.hookimpl(optionalhook=True)

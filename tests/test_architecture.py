@@ -69,7 +69,7 @@ LEVELS = (
     {"job", "learners", "objective"},
     {"engines", "joint", "learned"},
     {"checkpoint", "config"},
-    {"train"},
+    {"folds", "train"},
     {"cv"},
 )
 FILES = sorted(PACKAGE.rglob("*.py"))

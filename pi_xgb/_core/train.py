@@ -14,7 +14,7 @@ from xgboost.callback import TrainingCallback
 from .._privacy_record import record_privacy
 from .._rows.checks import check_whole
 from .._rows.matrix_checks import check_evals, check_metric, check_total_weight
-from .._rows.supervision import warn_of_idle_rows
+from .._rows.supervision import check_evals_are_labelled, warn_of_idle_rows
 from .._xgb.categories import warn_of_pieces
 from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
@@ -203,11 +203,7 @@ def read(keywords: Keywords, spec: Spec, boosting: Boosting) -> Training:
     with all_or_none("a check of the training data"):
         training = keywords.read(spec, boosting)
         keywords.check_continues(boosting.xgb_model)
-        if training.labelled is not None and any(matrix is boosting.dtrain for matrix, _ in boosting.evals):
-            raise ValueError(
-                "dtrain must not be among the evals, since it has rows without a label: evaluate on its labelled rows, "
-                "evals=[(dtrain.slice(np.flatnonzero(labelled)), 'train'), ...]"
-            )
+        check_evals_are_labelled(training.labelled, boosting.dtrain, boosting.evals)
     training = training.counting()
     check_total_weight(boosting.dtrain.get_weight(), training.n_rows, "dtrain")
     training.check_labelled_rows()
