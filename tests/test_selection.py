@@ -14,7 +14,7 @@ from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.config import METHODS, SEES, TeacherConfig
+from pi_xgb._core.keywords import METHODS, SEES, Keywords
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.search import bar_of, choose
 from pi_xgb._selection.splits import splits_of, subset, usual_repeats
@@ -402,7 +402,7 @@ def test_fit_matrices_trains_plain_on_another_matrix_of_the_same_rows(told):
             "constraints": lambda rows=rows: pi_xgb.train(params, rows, rounds, teacher=constraints),
         }[told]()
         own = {"constraints": constraints} if told == "constraints" else {}
-        config = TeacherConfig(labelled=labelled if told == "labelled" else None)
+        config = Keywords(labelled=labelled if told == "labelled" else None)
         booster, teacher = selection.fit_matrices(dtrain, config, {}, student_matrix, **own)
         assert booster.get_dump() == expected.get_dump()
         assert teacher is None
@@ -418,7 +418,7 @@ def test_fit_matrices_trains_the_choice_on_another_matrix_of_the_same_rows():
     student = xgb.DMatrix(-(dtrain.get_data().toarray() ** 3), dtrain.get_label())
     how = {**FEW, "method": "jpib", "kl_weight": 2.0, "standard_errors": 1e6}
     selection = select(params, dtrain, ROUNDS, privileged=privileged, **how)
-    booster, teacher = selection.fit_matrices(dtrain, TeacherConfig(privileged), {}, student)
+    booster, teacher = selection.fit_matrices(dtrain, Keywords(privileged), {}, student)
     joint, rounds = pi_xgb.JointTeacher(privileged, params), selection.choice["num_boost_round"]
     assert booster.get_dump() == pi_xgb.train(params, student, rounds, teacher=joint, kl_weight=2.0).get_dump()
     assert teacher.booster.get_dump() == joint.booster.get_dump()

@@ -10,7 +10,6 @@ import xgboost
 
 from .._version import __version__
 from .._xgb.collective import global_max, global_sum
-from .keywords import METHODS
 from .training import ABOUT_COLUMNS, Spec, Teacher, Training
 
 _LONGEST = 200  # of a value in teacher_params
@@ -27,7 +26,7 @@ def record(booster: xgboost.Booster, training: Training, engine: str) -> None:
     n_rows, n_labelled = global_sum(np.array([training.n_rows, training.known.sum()])).astype(int).tolist()
     settings = [text for guide in guides if (text := _settings(guide.teacher, training.spec))]
     booster.set_attr(
-        pi_xgb_method=max(methods, key=METHODS.index),
+        pi_xgb_method="jpib" if "jpib" in methods else "kbpib",
         pi_xgb_teacher=",".join(_kind(guide.teacher) for guide in guides),
         pi_xgb_teacher_settings="; ".join(settings) or None,  # None removes those of a continued model
         pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),
