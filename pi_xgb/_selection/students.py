@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._core.crossfit import whole_queries
 from .._core.engines import choose
-from .._core.engines.boosting import Boosting
 from .._core.folds import SharedFolds, Split, train_in_fold, training_rows
 from .._core.keywords import Keywords, check_engine
 from .._core.losses import Loss
 from .._core.teachers import check_kl_weight, is_list_of_pairs
 from .._core.train import train
-from .._core.training import Guide, Spec, Teacher, Training
+from .._core.training import Boosting, Guide, Spec, Teacher, Training
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import exclusive, query_of_row, rows_without_values, side_by_side, slice_rows
