@@ -28,7 +28,7 @@ from .learners.recipe import (
     chosen_crossfit,
 )
 from .losses import LOSSES
-from .teachers import check_kl_weight, check_same_labelled, given, is_list_of_pairs, weighted
+from .teachers import as_guide, check_kl_weight, check_same_labelled, is_list_of_pairs, weighted
 from .training import Boosting, Guide, Spec, Teacher, Training
 
 MethodName = Literal["kbpib", "jpib"]
@@ -227,7 +227,7 @@ class Keywords:
                 one = one._replace(per_row=known if one.per_row is None else one.per_row)
                 guides.append(one._replace(teacher=self._to_train(one, training, boosting, matrices)))
             else:
-                guides.append(given(one, spec.loss.range))
+                guides.append(as_guide(one, spec.loss.range))
         check_same_labelled(guides, labelled)
         training = training.replace(guides=tuple(guides), has_own_weights=self.has_own_weights)
         for one in guides:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from ..._arrays import Array
 from ..losses import NUMBERS, PROBABILITIES
 from ..metric_eval import loss_name
 from ..teachers import FixedTeacher
-from ..training import Teacher
+from ..training import About, Teacher
 from .estimator import EstimatorModel
 from .features import Columns, Features, Model
 from .mixture import Mixture
@@ -68,10 +67,12 @@ class LearnedTeacher(FixedTeacher):
     """
 
     def __init__(self, q: Array, members: Sequence[Member], mixture: Mixture, loss: float, columns: Columns) -> None:
-        super().__init__(q, PROBABILITIES if mixture.loss.probabilities else NUMBERS)
+        within = PROBABILITIES if mixture.loss.probabilities else NUMBERS
+        within.check(q, "the q of the teacher")
+        self._q = q
         self.members, self.loss, self._mixture, self._columns = list(members), loss, mixture, columns
         self.kind = members[0].kind if len(members) == 1 else "mixed"
-        self.about = dataclasses.replace(self.about, kind=self.kind)
+        self.about = About(kind=self.kind, within=within)
 
     @property
     def boosters(self) -> list[xgboost.Booster]:
