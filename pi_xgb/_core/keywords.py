@@ -31,7 +31,7 @@ from .learners.recipe import (
     kind_for_rows,
 )
 from .losses import LOSSES
-from .teachers import DEFAULT_KL_WEIGHT, check_kl_weight, check_same_labelled, given, is_list_of_pairs, weighted
+from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, check_same_labelled, is_list_of_pairs, weighted
 from .training import Boosting, Guide, Spec, Teacher, Training
 
 MethodName = Literal["kbpib", "jpib"]
@@ -238,7 +238,7 @@ class Keywords:
                 one = one._replace(per_row=known if one.per_row is None else one.per_row)
                 guides.append(one._replace(teacher=self._to_train(one, training, boosting, matrices)))
             else:
-                guides.append(given(one, spec.loss.range))
+                guides.append(as_guide(one, spec.loss.range))
         check_same_labelled(guides, labelled)
         training = training.replace(guides=tuple(guides), has_own_weights=self.has_own_weights)
         for one in guides:
