@@ -450,8 +450,8 @@ def test_choose_keeps_the_recommended_model_unless_another_leads_by_the_bar(lead
 
 
 def test_the_bar_grows_with_the_number_of_candidates():
-    # One of n equal independent candidates passes it with probability 0.05, by Bonferroni.
-    assert [bar_of(n + 1) for n in (1, 2, 6)] == pytest.approx(stats.norm.ppf([0.95, 0.975, 1 - 0.05 / 6]))
+    # One of n equal independent candidates passes it with probability 0.2, by Bonferroni.
+    assert [bar_of(n + 1) for n in (1, 2, 6)] == pytest.approx(stats.norm.ppf([0.8, 0.9, 1 - 0.2 / 6]))
 
 
 def test_select_starts_from_the_mixed_teacher_and_tries_plain_and_a_teacher_on_x():
@@ -467,9 +467,10 @@ def test_select_starts_from_the_mixed_teacher_and_tries_plain_and_a_teacher_on_x
     assert blank == ""
 
 
-def test_select_chooses_another_candidate_where_it_is_clearly_better():
+def test_select_chooses_the_best_mean_without_a_bar():
     params, dtrain, privileged, _ = data()
     keywords = {"privileged": privileged, "repeats": 1, "nfold": 3, "custom_metric": spread, "maximize": True}
+    keywords["standard_errors"] = 0.0
     found = select(params, dtrain, ROUNDS, **keywords)
     assert str(found).startswith("Deploy plain XGBoost.\nExpected gain over the student of a mixed teacher in spread: ")
     assert found.train(dtrain).save_raw() == xgb.train(params, dtrain, found.choice["num_boost_round"]).save_raw()
@@ -481,7 +482,7 @@ def test_a_choice_without_privileged_features_is_trained_without_them():
     keywords = {"privileged": noise, "repeats": 1, "nfold": 3, "standard_errors": 0.0, "kl_weight": 5.0}
 
     def as_without(predictions, matrix):
-        return "as without", -abs(float(predictions.std()) - target)
+        return "as_without", -abs(float(predictions.std()) - target)
 
     curves = select(params, dtrain, 1, **keywords, custom_metric=spread, maximize=True).curves
     target = float(curves["mixed without privileged features 5"].iloc[0])
