@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import re
 
 import numpy as np
@@ -289,27 +287,6 @@ def test_a_warning_says_where_training_and_held_out_gap_part(recwarn):
     assert not recwarn
 
 
-def test_the_bar_has_room_for_every_training(monkeypatch):
-    result = {}
-
-    @contextlib.contextmanager
-    def bar(steps, *_):
-        result.update(room=steps, done=0)
-        yield lambda: result.update(done=result["done"] + 1)
-
-    monkeypatch.setattr(importlib.import_module("pi_xgb._frontier.frontier"), "progress_bar", bar)
-    data = pi_xgb.datasets.make_privileged(1000, group_gap=1.0, seed=0)
-    keywords = {"constraint": DemographicParity(data.group), "kl_weight": [5.0, 50.0], "nfold": 3, "n_boot": 0}
-    pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **keywords)
-    assert result == {"room": 9, "done": 9}
-    found = pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **keywords, gap=0.28)
-    assert result["done"] == 3 * len(found.table) > 9
-    assert result["room"] == 15 >= result["done"]
-    odds = {**keywords, "constraint": EqualizedOdds(data.group), "gap": 2.0}
-    pi_xgb.frontier(PARAMS, xgb.DMatrix(data.x, data.y), 2, **odds)
-    assert result == {"room": 27, "done": 15}  # plain XGBoost and four students; nothing to halve in either step
-
-
 def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
     frontier = found(gap=0.12, n=3000)
     x, y, sex = made(3000)
@@ -331,18 +308,6 @@ def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
     assert row["accuracy_low"] - slack < (decided == y).mean() < row["accuracy_high"] + slack
     gap = metrics.statistical_parity(y, decided, sensitive_features=sex)
     assert row["statistical_parity_low"] - slack < gap < row["statistical_parity_high"] + slack
-
-
-def test_weights_threads_and_groups_of_rows():
-    x, y, sex = made(600)
-    weight, patients = np.random.default_rng(0).integers(1, 3, 600).astype(float), np.arange(600) // 2
-    keywords = {"constraint": DemographicParity(sex), "kl_weight": 5, "nfold": 3, "n_boot": 0, "groups": patients}
-    weighted = xgb.DMatrix(x, y, weight=weight)
-    single, other = (pi_xgb.frontier(PARAMS, weighted, 10, n_jobs=jobs, **keywords).table for jobs in (1, 3))
-    pd.testing.assert_frame_equal(single, other)
-    assert single["statistical_parity_low"].isna().all()
-    unweighted = pi_xgb.frontier(PARAMS, xgb.DMatrix(x, y), 10, **keywords).table
-    assert (single["accuracy"] != unweighted["accuracy"]).all()
 
 
 def test_it_draws_itself():

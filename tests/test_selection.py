@@ -123,18 +123,6 @@ def test_the_number_of_jobs_changes_nothing():
     assert quick(n_jobs=2, repeats=2).table.equals(quick(repeats=2).table)
 
 
-def test_repeats_are_stratified_partitions_that_differ():
-    label = data()[1].get_label()
-    splits = splits_of(label, 3, 2, None, 7, classes=True)
-    assert [(s.repeat, s.fold) for s in splits] == [(r, f) for r in range(2) for f in range(3)]
-    for repeat in (splits[:3], splits[3:]):
-        # Within a repeat every row is held out once, and every fold has its share of positives.
-        assert sorted(np.concatenate([s.test for s in repeat])) == list(range(150))
-        assert all(set(s.train) | set(s.test) == set(range(150)) for s in repeat)
-        assert np.ptp([label[s.test].sum() for s in repeat]) <= 1
-    assert not np.array_equal(splits[0].test, splits[3].test)
-
-
 def test_a_selection_keeps_nothing_of_the_data():
     params, dtrain, privileged, _ = data()
     kept = pickle.dumps(select(params, dtrain, ROUNDS, privileged=privileged, **FEW))
@@ -354,18 +342,6 @@ def test_a_teacher_without_two_folds_serves_both(sees):
             assert own.score[fold] == pytest.approx(score, abs=2e-6)
 
 
-def test_folds_are_taken_as_they_are_given():
-    label = np.arange(9.0)
-    # As many row numbers as there are rows, one of them twice, are no mask.
-    twice = np.r_[np.arange(8), 0]
-    first, _ = splits_of(label, 2, 1, [(twice, [8]), (np.arange(1, 9), [0])], 0, classes=False)
-    assert first.train.tolist() == twice.tolist()
-    assert (first.repeat, first.fold) == (0, 0)
-    # Nor is a mask of other rows.
-    with pytest.raises(ValueError, match="fold 0"):
-        splits_of(label, 2, 1, [(np.ones(7, bool), [8]), ([0], [1])], 0, classes=False)
-
-
 def test_a_subset_is_drawn_among_equals():
     label, rows = np.r_[np.zeros(80), np.ones(40)], np.arange(120)
     order = np.random.default_rng(5).permutation(120)
@@ -422,13 +398,6 @@ def test_fit_matrices_trains_the_choice_on_another_matrix_of_the_same_rows():
     joint, rounds = pi_xgb.JointTeacher(privileged, params), selection.choice["num_boost_round"]
     assert booster.get_dump() == pi_xgb.train(params, student, rounds, teacher=joint, kl_weight=2.0).get_dump()
     assert teacher.booster.get_dump() == joint.booster.get_dump()
-
-
-def test_select_prints_lines_of_progress_in_a_log(capsys):
-    quick(progress=None)
-    assert capsys.readouterr().err == ""  # over before anybody wonders
-    quick(progress=True)
-    assert capsys.readouterr().err.startswith("select: 1 of 30, 0 s, about ")
 
 
 @pytest.mark.parametrize(
