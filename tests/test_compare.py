@@ -75,7 +75,7 @@ def test_the_picture_of_one_size():
     pyplot.close("all")
 
 
-def test_the_table_is_that_of_models_trained_by_hand():
+def test_the_table_is_that_of_a_loop_written_by_hand():
     x, z, y = rows()
     label, folds = y.to_numpy(), folds_of()
     found = compare(x, y, z, folds=folds, **FEW).table.set_index(["fold", "model"])

@@ -151,7 +151,7 @@ def test_results_are_named_as_in_scikit_learns_searches():
     results = model.cv_results_
     assert len(results["params"]) == 1 + 2 * 4 + 1
     last = {"method": "jpib", "teacher": "boosted", "crossfit": None, "kl_weight": 5.0}
-    assert {name: results["params"][-1][name] for name in last} == last
+    assert {name: results["params"][-2][name] for name in last} == last
     assert {item["crossfit"] for item in results["params"]} == {None, 0, 2}
     splits = np.array([results[f"split{i}_test_score"] for i in range(3)])
     # More is better, so that a logloss is negative.
