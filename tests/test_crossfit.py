@@ -171,7 +171,12 @@ def test_without_groups_the_teacher_recognises_patients():
         assert 0.3 < roc_auc_score(y[rows], together[rows]) < 0.7
 
 
-@given(seed=st.integers(0, 10**6), n_folds=st.integers(2, 4), jobs=st.integers(1, 3), member=st.sampled_from(["boosted", "forest"]))
+@given(
+    seed=st.integers(0, 10**6),
+    n_folds=st.integers(2, 4),
+    jobs=st.integers(1, 3),
+    member=st.sampled_from(["boosted", "forest"]),
+)
 @settings(max_examples=20, deadline=None)
 def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs, member):
     rng, n = np.random.default_rng(seed), 30
@@ -185,7 +190,9 @@ def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs, memb
             np.testing.assert_array_equal(seen, learnable & (fold_of != fold_of[row]))
         elif fold_of[row] == SHARED:
             # A booster's models of the folds predict such a row together, of other kinds one model of all labelled rows.
-            np.testing.assert_allclose(seen, np.mean(found[member].models, axis=0) if member == "boosted" else learnable)
+            np.testing.assert_allclose(
+                seen, np.mean(found[member].models, axis=0) if member == "boosted" else learnable
+            )
         else:
             np.testing.assert_array_equal(seen, np.zeros(n))
 
