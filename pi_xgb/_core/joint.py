@@ -103,7 +103,7 @@ class JointTeacher(Teacher):
     @property
     def about(self) -> About:  # type: ignore[override]  # it is read only
         """What a training has to know of it."""
-        return About(kind="boosted", method="jpib", settings=self.settings, matrices=[self._dprivileged])
+        return About(kind="boosted", method="jpib", learns=True, settings=self.settings, matrices=[self._dprivileged])
 
     @property
     def booster(self) -> xgboost.Booster:
