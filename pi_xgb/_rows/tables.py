@@ -135,7 +135,7 @@ def check_no_text(table: Any, name: str) -> None:
         return
     for column, dtype in zip(table.columns, table.dtypes, strict=True):
         if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):
-            hint = f"pass it as a category, {name}[{column!r}].astype('category'), or as numbers"
+            hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
         elif dtype.kind in "mM":
             hint = "pass a number, such as days since an event"
         else:
