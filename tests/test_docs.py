@@ -19,7 +19,7 @@ import pytest
 import xgboost
 from test_architecture import ALLOWED, LEVELS
 
-from pi_xgb.__main__ import _parser
+from pi_xgb._cli.commands import new_parser
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -278,13 +278,13 @@ def commands(text):
 
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.stem)
 def test_commands_that_are_shown_are_commands(page):
-    parser, _ = _parser()
+    parser, _ = new_parser()
     for words in commands("".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL))):
         assert parser.parse_args(words)
 
 
 def test_the_help_of_each_command_shows_commands():
-    parser, named = _parser()
+    parser, named = new_parser()
     shown = {name: commands(item.epilog) for name, item in named.items()}
     for calls in shown.values():
         for words in calls:

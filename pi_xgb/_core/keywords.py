@@ -21,6 +21,7 @@ from .._rows.supervision import checked_groups, read_labelled, read_teacher_weig
 from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .distillation import answer
+from .engines import choose
 from .engines.boosting import Boosting
 from .joint import JointTeacher
 from .learners import DEFAULT_TEACHER, members_of
@@ -363,6 +364,14 @@ def check_obj(obj: Any, keywords: Keywords) -> None:
             "obj must be left out with a teacher, which works through an objective of its own: name the loss (in "
             "params['objective'], or as objective= of an estimator), or train without a teacher"
         )
+
+
+def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: bool) -> None:
+    """Raise what ``train`` would raise for this engine, before a cluster moves rows."""
+    stand_in = Teacher()
+    stand_in.is_adaptive = keywords.method == "jpib"
+    weight = DEFAULT_KL_WEIGHT if keywords.kl_weight is None else keywords.kl_weight
+    choose(engine, spec, [Guide(stand_in, weight)] if keywords.is_given and weight else [], is_uniform=is_uniform)
 
 
 def with_fitted_teachers(training: Training, progress: bool | None = False) -> Training:

@@ -41,10 +41,14 @@ class FixedTeacher(Teacher):
         return values
 
     def start(self, training: Training) -> None:
-        if len(self._q) != training.n_rows:
+        self.check(training.n_rows)
+
+    def check(self, n_rows: int) -> None:
+        """Raise unless there is a q for each of ``n_rows`` rows."""
+        if len(self._q) != n_rows:
             raise ValueError(
-                f"the q of the teacher has {len(self._q)} rows, but dtrain has {training.n_rows} rows: compute it for "
-                "these rows, in their order"
+                f"the q of the teacher has {len(self._q)} rows, but dtrain has {n_rows} rows: compute it for these "
+                "rows, in their order"
             )
 
     def subset(self, rows: Array) -> Teacher:

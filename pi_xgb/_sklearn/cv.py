@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._core.config import MethodName, TeacherConfig
+from .._core.keywords import Keywords, MethodName
 from .._rows.tables import check_no_text
 from .._selection.candidates import KL_WEIGHTS, METHOD
 from .._selection.select import Selection, select
@@ -66,7 +66,7 @@ class SelectionTrainer(Trainer):
             progress=False,
             **{name: getattr(model, name) for name in _SELECT_PARAMETERS},
         )
-        config = TeacherConfig(privileged, crossfit_groups=self.crossfit_groups, **rows)
+        config = Keywords(privileged, crossfit_groups=self.crossfit_groups, **rows)
         booster, teacher = selection.fit_matrices(student, config, keywords, student=dtrain)
         self.teachers.extend([] if teacher is None else [teacher])
         return booster

@@ -13,8 +13,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
-from .._core.config import MethodName
 from .._core.engines import Engine
+from .._core.keywords import MethodName
 from .._core.losses import check_labels_alone
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
@@ -302,7 +302,8 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 
     A search or cross-validation splits ``privileged``, ``teacher_weight`` and ``crossfit_groups`` along with the rows.
     A pipeline passes them on: ``pipe.fit(X, y, model__privileged=Z)``. Metadata routing needs
-    ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A stack in scikit-learn 1.9 also routes ``privileged`` to its final estimator, which must then accept it.
+    ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A stack in scikit-learn
+    1.9 also routes ``privileged`` to its final estimator, which must then accept it.
 
     ``save_model`` writes the classes, and ``load_model`` reads them, if they are strings, numbers or booleans. The
     parameters of the estimator are not in the file, as with all estimators of scikit-learn.

@@ -10,14 +10,16 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
-from .._core.config import TeacherConfig, is_trained_here, seen_by
+from .._constraints.by_column import ByColumn
+from .._constraints.constraint import Constraint
 from .._core.crossfit import check_crossfit
-from .._core.job import Boosting
+from .._core.engines.boosting import Boosting
+from .._core.keywords import Keywords, is_trained_here, seen_by
 from .._core.learners import DEFAULT_TEACHER
 from .._core.losses import Loss
-from .._core.spec import Spec
-from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
+from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train_by
+from .._core.training import Spec, Teacher
 from .._rows.per_row import on_host
 from .._rows.row_alignment import row_count
 from .._rows.supervision import weight_beside
@@ -53,11 +55,13 @@ class Trainer:
         hidden: set[Any] = set()
         self.constraints: list[tuple[Teacher, float]] = []
         for constraint, weight in constraint_pairs(model.constraints):
-            hidden.update(constraint.privileged_columns)
-            look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
-            resolved = constraint.resolve_columns(look_up)
-            resolved.check(row_count(views.student))
-            self.constraints.append((resolved, weight))
+            if isinstance(constraint, ByColumn):
+                hidden.update(constraint.privileged_columns)
+                look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
+                constraint = constraint.resolve_columns(look_up)
+            if isinstance(constraint, Constraint):
+                constraint.check(row_count(views.student))
+            self.constraints.append((constraint, weight))
 
         self.privileged = views.for_teacher(hidden, sees_all=False)[0]
         self.sees = seen_by(model.teacher, model.teacher_sees, has_privileged=self.privileged is not None)
@@ -86,7 +90,7 @@ class Trainer:
         counts = self.is_taught and self.model.kl_weight and np.any(weight)
         return not (counts or any(weight for _, weight in self.constraints))
 
-    def _check_early_stopping(self, config: TeacherConfig) -> None:
+    def _check_early_stopping(self, config: Keywords) -> None:
         """Raise if a teacher that predicts its training rows lacks others to stop on."""
         model, tables = self.model, self.eval_tables or ()
         stops = model.early_stopping_rounds and self.views.eval_set and self._stops and model.kl_weight > 0
@@ -117,16 +121,16 @@ class Trainer:
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
     ) -> xgboost.Booster:
         """Train the student."""
-        config = TeacherConfig()
+        config = Keywords()
         if not self.is_plain or self.labelled is not None:
             config = self._config(**({} if self.table is None else self._matrices(params, dtrain, keywords)))
-        boosting = Boosting.from_keywords(num_boost_round, keywords)
-        booster, teachers = train_by(config, params, dtrain, boosting, self.model.engine, keywords.get("obj"))
+        boosting = Boosting.of(dtrain, num_boost_round, keywords)
+        booster, teachers = train_by(config, params, boosting, self.model.engine, keywords.get("obj"))
         constraints = [id(constraint) for constraint, _ in self.constraints]
         self.teachers.extend(pair.teacher for pair in teachers if id(pair.teacher) not in constraints)
         return booster
 
-    def _config(self, teacher_weight: Any = None, **matrices: Any) -> TeacherConfig:
+    def _config(self, teacher_weight: Any = None, **matrices: Any) -> Keywords:
         """Return the keywords of ``pi_xgb.train``; before there are matrices, tables stand for them."""
         model, teacher, kl_weight = self.model, self.model.teacher, self.model.kl_weight
         weight = self.teacher_weight if teacher_weight is None else teacher_weight
@@ -136,7 +140,7 @@ class Trainer:
             per_row = kl_weight if weight is None else kl_weight * np.asarray(weight, np.float64)
             own = DEFAULT_TEACHER if teacher is None else teacher
             teacher, kl_weight, weight = [(own, per_row), *self.constraints], DEFAULT_KL_WEIGHT, None
-        config = TeacherConfig(
+        config = Keywords(
             **{"privileged": self.privileged, "classes": self.classes, **matrices},
             **{name: getattr(model, name) for name in ("method", "teacher_sees", "crossfit", "teacher_params")},
             teacher=teacher,
@@ -145,7 +149,7 @@ class Trainer:
             teacher_weight=weight,
         )
         # One search may go through teachers that are cross-fitted and others.
-        ignores_groups = self.table is not None and not (config.learns_first and config.is_crossfitted)
+        ignores_groups = self.table is not None and not (config.method == "kbpib" and config.is_crossfitted)
         groups = None if ignores_groups else self.crossfit_groups
         return dataclasses.replace(config, crossfit_groups=groups)
 
