@@ -84,17 +84,6 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
     np.testing.assert_array_equal(parity.q(p, Y, None), DemographicParity(codes).q(p, Y, None))
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(VALUES["text"], min_size=4, max_size=40), st.sampled_from(sorted(CONTAINERS)))
-def test_every_container_of_a_column_has_the_same_groups(column, container):
-    groups = as_groups(CONTAINERS[container](column), most=None)
-    named = [MISSING if value is None else value for value in column]
-    # Each row is in the group of its value; a missing value is a value like another, after the others.
-    assert groups.names.take(groups.codes).tolist() == named
-    present = sorted(set(named) - {MISSING})
-    assert groups.names.tolist() == present + [MISSING] * (None in column)
-
-
 def test_missing_values_may_be_refused_instead():
     for values, row in ((["a", None, "b", "b"], 1), ([1.0, 2.0, np.nan, 1.0], 2)):
         with pytest.raises(ValueError, match=f"key must .* 1 missing values, first in row {row}.*unknown"):
