@@ -70,9 +70,10 @@ def test_write_file_raises_for_a_file_created_in_between(tmp_path, monkeypatch, 
     target = tmp_path / "model.UBJ"
     keywords = {"overwrite": False, "endings": (".json", ".ubj")}
     write_file(new_file(target, "out", **keywords), b"first", overwrite=False)
-    for again in (lambda: new_file(target, "out", **keywords), lambda: write_file(target, b"second", overwrite=False)):
-        with pytest.raises(FileExistsError, match=r"choose.*overwrite=True$"):
-            again()
+    with pytest.raises(FileExistsError, match=r"choose.*overwrite=True$"):
+        new_file(target, "out", **keywords)
+    with pytest.raises(FileExistsError, match=r"choose.*overwrite=True$"):
+        write_file(target, b"second", overwrite=False)
     assert target.read_bytes() == b"first"
     write_file(new_file(target, "out", overwrite=True), b"second", overwrite=True)
     assert target.read_bytes() == b"second"
@@ -88,14 +89,20 @@ def test_new_file_raises_where_no_file_can_be(tmp_path, monkeypatch):
         with pytest.raises(kind, match=message):
             new_file(tmp_path / name, "out", overwrite=True, endings=(".json", ".ubj") if name else ())
     monkeypatch.setattr(os, "access", lambda folder, mode: not mode & os.W_OK)  # root may write everywhere
-    with pytest.raises(PermissionError, match="out must be in a writable folder, got .*model.ubj"):
+    with pytest.raises(PermissionError, match=r"out must be in a writable folder, got"):
         new_file(tmp_path / "model.ubj", "out", overwrite=True)
     # It is named before any work.
     data = pi_xgb.datasets.make_privileged(60, seed=0)
     matrices = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
     monkeypatch.setattr(xgb, "train", None)
     with pytest.raises(PermissionError, match="resume must be in a writable folder"):
-        pi_xgb.cv({"objective": "binary:logistic"}, matrices[0], privileged=matrices[1], kl_weight=[1.0], resume=tmp_path / "state.json")
+        pi_xgb.cv(
+            {"objective": "binary:logistic"},
+            matrices[0],
+            privileged=matrices[1],
+            kl_weight=[1.0],
+            resume=tmp_path / "state.json",
+        )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
@@ -128,7 +135,7 @@ def test_killed_program_leaves_a_whole_file_or_none(tmp_path, moment):
     environment = {**os.environ, "PYTHONPATH": str(Path(pi_xgb.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
     # Killed before the file is on disk, or before it has its name; a draft is in nobody's way.
     for prelude in (f"os.{moment} = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)", ""):
-        code = f"import os, secrets, signal, sys; from pi_xgb.__main__ import main; {prelude}\nsys.exit(main({TRAIN!r}))"
+        code = f"import os, signal, sys; from pi_xgb.__main__ import main; {prelude}\nsys.exit(main({TRAIN!r}))"
         command = [sys.executable, "-c", code]
         found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
         assert (found.returncode == 0) == (not prelude), found.stderr

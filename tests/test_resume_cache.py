@@ -90,7 +90,7 @@ def test_file_of_another_version_is_refused(version, tmp_path, monkeypatch):
     path = tmp_path / "state.json"
     ResumeCache(path, None, "search", {"x": X}).memoize(lambda item: item, str)(1)
     monkeypatch.setattr(version, "0.0")
-    with pytest.raises(ValueError, match="belongs to another search .*versions.: pass another file"):
+    with pytest.raises(ValueError, match=r"belongs to another search .*versions.: pass another file"):
         ResumeCache(path, None, "search", {"x": X})
 
 
@@ -98,7 +98,7 @@ def test_file_of_another_version_is_refused(version, tmp_path, monkeypatch):
 def test_file_that_is_no_resume_file_is_refused(content, tmp_path):
     path = tmp_path / "state.json"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="^resume must be a new file, got .* not a resume file"):
+    with pytest.raises(ValueError, match=r"^resume must be a new file, got .* not a resume file"):
         ResumeCache(path, None, "search", {"x": X})
     assert path.read_bytes() == content
 
@@ -167,5 +167,5 @@ def test_parts_are_worked_on_once_and_read_back(tmp_path):
     read_back = ResumeCache(path, None, "search", {"x": X}).memoize(work, "part {}".format, lambda part: part["mean"])
     assert read_back(2) == 2
     for search, x, key in (("search", X + 1, None), ("other", X, None), ("search", X, "1")):
-        with pytest.raises(ValueError, match="belongs to another search"):
+        with pytest.raises(ValueError, match=r"belongs to another search"):
             ResumeCache(path, key, search, {"x": x})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import threading
 import time
@@ -76,7 +77,7 @@ def assert_same_as_in_turn(ways: tuple[str, ...], repeats: int, **problem_of: An
     for _ in range(repeats):
         # Fresh matrices each time: it is the first use of a matrix, its quantisation, that could race.
         shared = Shared(**problem_of)
-        together = at_the_same_time(*(lambda way=way: shared.train(way) for way in ways))
+        together = at_the_same_time(*(functools.partial(shared.train, way) for way in ways))
         for ours, expected in zip(together, in_turn, strict=True):
             assert_same_model(ours, expected)
 
@@ -154,9 +155,7 @@ def test_locks_do_not_keep_matrices_alive():
 def test_callback_may_train_on_the_same_matrices():
     shared, inner = Shared(), []
     # A training inside a training of the same thread does not wait for itself.
-    at_the_same_time(
-        lambda: shared.train("jpib", callbacks=[Callback(lambda: inner.append(shared.train("plain")))])
-    )
+    at_the_same_time(lambda: shared.train("jpib", callbacks=[Callback(lambda: inner.append(shared.train("plain")))]))
     assert len(inner) == 4
     assert_same_model(inner[0], Shared().train("plain"))
 
