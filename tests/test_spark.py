@@ -339,7 +339,11 @@ ROWS_AT_FAULT = {
         {"validation_indicator_col": "held_out", "early_stopping_rounds": 2},
         "no row that is true in 'held_out'",
     ),
-    "null vector": ({"list": "if(y = 1, array(z0), null)"}, {"privileged_cols": "list"}, "rows have no vector"),
+    "null vector": (
+        {"list": "if(y = 1, array(z0), null)"},
+        {"privileged_cols": "list"},
+        "rows have null in .list.: drop or fill",
+    ),
     "unlabelled": ({}, {"unlabelled": "refuse"}, "rows have no label in 'y' .*set unlabelled='teach'"),
     "no label": ({"y": "double('NaN')"}, {}, "label_col 'y' has no row with a label"),
     "one class with labels": ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),
