@@ -14,33 +14,6 @@ import xgboost as xgb
 import pi_xgb
 from pi_xgb._files import new_file, write_file
 
-CHECKPOINTS = """
-import resource, sys
-import pi_xgb, xgboost as xgb
-data = pi_xgb.datasets.make_privileged(300, seed=0)
-params = {"objective": "binary:logistic", "nthread": 1}
-teacher = pi_xgb.JointTeacher(xgb.DMatrix(data.z, data.y), params)
-keep = pi_xgb.JointCheckPoint(sys.argv[1], teacher, interval=1)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
-pi_xgb.train(params, xgb.DMatrix(data.x, data.y), 30, teacher=teacher, callbacks=[keep])
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("room", [0, 20_000])
-def test_a_disk_that_is_full_leaves_no_checkpoint_that_looks_complete(tmp_path, room):
-    pytest.importorskip("resource", reason="limits of files are POSIX")
-    found = subprocess.run(
-        [sys.executable, "-c", CHECKPOINTS, str(tmp_path), str(room)], capture_output=True, text=True, timeout=120
-    )
-    # The training says so and ends.
-    assert found.returncode != 0
-    assert "File too large" in found.stderr
-    # What was written before can be read, and nothing else is there.
-    for file in tmp_path.iterdir():
-        rounds = int(file.stem.rpartition("-")[2])
-        assert xgb.Booster(model_file=file).num_boosted_rounds() == rounds - file.name.startswith("teacher")
-
 
 @pytest.mark.parametrize("overwrite", [True, False])
 @pytest.mark.parametrize("failure", ["fsync raises", "short write"])
