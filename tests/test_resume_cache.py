@@ -49,7 +49,7 @@ def teachers():
     yield from (constraints.Meritocracy(Y), constraints.Meritocracy(Y % 3))
     yield from (constraints.IndividualFairness(features=X, k=k) for k in (1, 2))
     yield from (pi_xgb.ModelTeacher(lambda z: z[:, 0] / 20, item) for item in (X, X[::-1]))
-    yield from (pi_xgb.fit_teacher(PARAMS, privileged, rounds) for rounds in (1, 2))
+    yield from (pi_xgb.fit_teacher(PARAMS, privileged, rounds, teacher="boosted", crossfit=0) for rounds in (1, 2))
     yield from (pi_xgb.JointTeacher(item, PARAMS) for item in (privileged, xgb.DMatrix(X + 1, truth)))
 
 

@@ -116,7 +116,8 @@ def _parts(value: Any, unread: list[Any]) -> Any:
     if hasattr(value, "__array__"):  # of pandas or polars
         return np.asarray(value)
     if type(value).__module__.partition(".")[0] == __name__.partition(".")[0]:
-        return [type(value).__name__, vars(value)]
+        fields = {name: list(v.items()) if isinstance(v, dict) else v for name, v in vars(value).items()}
+        return [type(value).__name__, fields]  # keys of such dicts may be numbers of NumPy
     unread.append(value)
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
