@@ -149,6 +149,8 @@ class About:
     """The range that its fixed q was checked against; None where q is unchecked."""
     matrices: Sequence[xgboost.DMatrix] = ()
     """The matrices of the student's rows on which it trains."""
+    on_device: bool = False
+    """Whether it computes on the device of the training, from the student's mean there."""
     learns: bool = False
     """Whether it learns from the labels of the training."""
     is_noisy: bool = False
