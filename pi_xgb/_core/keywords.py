@@ -29,7 +29,6 @@ from .learners.estimator import is_estimator
 from .learners.features import Features
 from .learners.recipe import (
     Recipe,
-    check_distributed,
     check_instance,
     check_readable,
     check_rounds,
@@ -193,11 +192,6 @@ class Keywords:
             raise ValueError(
                 f"{require(named)} a trainable teacher, and none is configured: pass privileged=, or leave them out"
             )
-
-    def check_distributed(self) -> None:
-        """Raise for a teacher that cannot be trained on rows that are split over workers."""
-        for teacher in self._trained:
-            check_distributed(teacher)
 
     def check_continues(self, xgb_model: Any) -> None:
         """Raise if method='jpib' would continue a student without its teacher."""

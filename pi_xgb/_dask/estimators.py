@@ -166,7 +166,6 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         config = Keywords(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
         if config.is_given:
             config.check()
-            config.check_distributed()
             self._check_objective(config)
         return config
 

@@ -113,7 +113,6 @@ def train(
     given = locals()
     client, config = this_client(client), Keywords.of(given)
     config.check(early_stopping_rounds)
-    config.check_distributed()
     check_choice(engine, ENGINES, "engine")
     shared = {name: given[name] for name in _XGBOOST_KEYWORDS if name in given}
     if not config.is_given:

@@ -143,7 +143,6 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
                 "teacher='forest' to learn from the features, or use xgboost.spark's own estimator"
             )
         config.check()
-        config.check_distributed()
         config.check_continues(self.getOrDefault("xgb_model"))
         check_choice(own["unlabelled"], ("refuse", "teach"), "unlabelled")
         check_choice(own["engine"], ENGINES, "engine")
