@@ -76,7 +76,7 @@ class _Part(NamedTuple):
     label: Array
     weight: Array | None
     own_weight: Array
-    query: Array | None
+    query: Any
     groups: Array | None
     teacher_weight: Array | None
 
@@ -101,9 +101,9 @@ def _part(recipe: Recipe) -> _Part | None:
 
 def _sent_to_first(part: _Part | None) -> list[_Part | None]:
     """Return the parts of all workers on the first one, nothing elsewhere."""
-    rank, parts = collective.get_rank(), []
+    rank, parts = collective.get_rank(), list[_Part | None]()
     for root in range(collective.get_world_size()):
-        sent = collective.broadcast((part,) if rank == root else None, root)
+        sent: list[_Part | None] = collective.broadcast([part] if rank == root else [], root)
         if rank == 0:
             parts += sent
     return parts
@@ -138,7 +138,8 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
 
     label, query = np.concatenate([part.label for part in parts]), None
     if first.query is not None:
-        query = np.concatenate([np.char.add(f"{i}:", p.query.astype(str)) for i, p in enumerate(parts)])
+        n_queries = np.cumsum([0, *(part.query.max() + 1 for part in parts)])
+        query = np.concatenate([part.query + n_before for part, n_before in zip(parts, n_queries, strict=False)])
     own_weight = np.concatenate([part.own_weight for part in parts])
     matrix = _matrix([part.matrix for part in parts], label, weighted=query is None)
     order = np.arange(len(label))
