@@ -171,21 +171,30 @@ def test_without_groups_the_teacher_recognises_patients():
         assert 0.3 < roc_auc_score(y[rows], together[rows]) < 0.7
 
 
-@given(seed=st.integers(0, 10**6), n_folds=st.integers(2, 4), jobs=st.integers(1, 3))
+@given(
+    seed=st.integers(0, 10**6),
+    n_folds=st.integers(2, 4),
+    jobs=st.integers(1, 3),
+    member=st.sampled_from(["boosted", "forest"]),
+)
 @settings(max_examples=20, deadline=None)
-def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs):
+def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs, member):
     rng, n = np.random.default_rng(seed), 30
     fold_of, learnable = rng.integers(LEFT_OUT, n_folds, n), rng.random(n) < 0.7
     fold_of[:n_folds] = np.arange(n_folds)
     # A model is the rows that it was fitted on; it predicts which they are.
-    fit = {"rows": lambda rows: np.isin(np.arange(n), rows).astype(float)}
+    fit = {member: lambda rows: np.isin(np.arange(n), rows).astype(float)}
     found = out_of_fold(fit, lambda model, rows: np.tile(model, (len(rows), 1)), Folds(fold_of, learnable), jobs)
-    predicted, models = found["rows"]
-    for row, seen in enumerate(predicted):
+    for row, seen in enumerate(found[member].mean):
         if fold_of[row] >= 0:
             np.testing.assert_array_equal(seen, learnable & (fold_of != fold_of[row]))
+        elif fold_of[row] == SHARED:
+            # A booster's models of the folds predict such a row together, of other kinds one model of all labelled rows.
+            np.testing.assert_allclose(
+                seen, np.mean(found[member].models, axis=0) if member == "boosted" else learnable
+            )
         else:
-            np.testing.assert_allclose(seen, np.mean(models, axis=0) if fold_of[row] == SHARED else np.zeros(n))
+            np.testing.assert_array_equal(seen, np.zeros(n))
 
 
 @pytest.mark.parametrize("n_folds", [2, 3, 7])

@@ -266,9 +266,9 @@ def test_a_call_by_hand_does_not_continue_a_training():
     rows, params = logistic()
     objective = JointObjective(rows.dprivileged(), A, params)
     by_objective(params, rows.dtrain(), ROUNDS, objective)
-    with pytest.raises(ValueError, match="requires a Booster"):
+    with pytest.raises(ValueError, match="training of a Booster only"):
         objective(np.zeros(rows.n, np.float32), rows.dtrain())
-    with pytest.raises(ValueError, match="in a training only"):
+    with pytest.raises(ValueError, match="training of a Booster only"):
         JointTeacher(rows.dprivileged(), params).q(rows.q, rows.y, None)
 
 

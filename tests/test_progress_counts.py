@@ -17,11 +17,11 @@ PARAMS = {"objective": "binary:logistic", "max_depth": 1, "nthread": 1, "eta": 0
 WAY = {"teacher": "boosted", "crossfit": 2, "kl_weight": (1.0, 2.0), "nfold": 3, "repeats": 2}
 
 SEARCHES = {
-    "select": ("_selection.select", lambda x, z: pi_xgb.select(PARAMS, x, 2, privileged=z, **WAY)),
+    "select": ("_core.folds", lambda x, z: pi_xgb.select(PARAMS, x, 2, privileged=z, **WAY)),
     "compare": (
-        "_selection.compare",
+        "_core.folds",
         lambda x, z: pi_xgb.compare(
-            DATA.x, DATA.y, DATA.z, params=PARAMS, num_boost_round=2, inner_nfold=2, **{**WAY, "repeats": 1}
+            DATA.x, DATA.y, DATA.z, params=PARAMS, num_boost_round=2, **{**WAY, "kl_weight": 2.0}
         ),
     ),
     "report": (

@@ -279,7 +279,7 @@ def test_evals_may_come_as_the_fourth_positional_argument() -> None:
 def test_too_many_or_doubled_positional_arguments_are_refused() -> None:
     data = table("binary:logistic")
     dtrain = matrix(data)
-    with pytest.raises(TypeError, match="at most"):
+    with pytest.raises(TypeError, match="positional"):
         pi_xgb.train(params_of("binary:logistic"), dtrain, 3, *[None] * 30)
     with pytest.raises(TypeError, match=r"evals.*position.*keyword"):
         pi_xgb.train(params_of("binary:logistic"), dtrain, 3, [], evals=[])
@@ -347,8 +347,15 @@ def metric_by_hand(objective: str, y: np.ndarray, prediction: np.ndarray) -> flo
     return float(-np.mean(np.log(prediction[np.arange(len(y)), y.astype(int)])))
 
 
-@pytest.mark.parametrize(("objective", "engine"), [(o, e) for o, e in ENGINES if o in LOGLOSS])
-@pytest.mark.parametrize("method", ["kbpib", "jpib"])
+@pytest.mark.parametrize(
+    ("objective", "engine", "method"),
+    [
+        (objective, engine, method)
+        for objective, engine in ENGINES
+        for method in ("kbpib", "jpib")
+        if objective in LOGLOSS and (method, engine) != ("jpib", "native")
+    ],
+)
 def test_evals_result_is_of_the_students_predictions_and_labels(objective: str, engine: str, method: str) -> None:
     data, valid = table(objective), table(objective, 50, seed=5)
     dtrain, dvalid = matrix(data), matrix(valid)

@@ -8,21 +8,13 @@ from typing import Any, Literal, get_args
 
 import xgboost
 
-from .._arrays import Array
 from .._rows.checks import check_choice, require
-from .._rows.matrix_checks import (
-    check_base_margin,
-    check_has_columns,
-    check_is_dmatrix,
-    check_no_overlap,
-    check_same_rows,
-)
+from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_no_overlap, check_same_rows
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .distillation import answer
 from .engines import choose
-from .engines.boosting import Boosting
 from .joint import JointTeacher
 from .learners import DEFAULT_TEACHER, members_of
 from .learners.estimator import is_estimator
@@ -36,16 +28,8 @@ from .learners.recipe import (
     chosen_crossfit,
 )
 from .losses import LOSSES
-from .teachers import (
-    DEFAULT_KL_WEIGHT,
-    as_teacher,
-    check_kl_weight,
-    check_same_labelled,
-    guide,
-    is_list_of_pairs,
-    weighted_pairs,
-)
-from .training import Guide, Spec, Teacher, Training
+from .teachers import DEFAULT_KL_WEIGHT, check_kl_weight, check_same_labelled, given, is_list_of_pairs, weighted
+from .training import Boosting, Guide, Spec, Teacher, Training
 
 MethodName = Literal["kbpib", "jpib"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)
@@ -53,7 +37,7 @@ DEFAULT_METHOD: MethodName = "kbpib"
 SEES = ("privileged", "all")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Keywords:
     """The keywords about teachers. :meth:`check` checks them alone, :meth:`read` with the rows."""
 
@@ -76,25 +60,22 @@ class Keywords:
     classes: Sequence[Any] | None = None
     """The names of the encoded classes, for frozen estimators as teachers."""
 
+    def __post_init__(self) -> None:
+        self.is_given = self.privileged is not None or self.teacher is not None
+        self.has_own_weights = is_list_of_pairs(self.teacher)
+        """Whether ``teacher`` is a list of pairs, whose weights take the place of ``kl_weight``."""
+        self.weight_is_given = self.has_own_weights or self.kl_weight is not None
+        self.overlap_is_meant = self.allow_overlap and self.teacher_sees != "all"
+        """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
+        teacher: Any = DEFAULT_TEACHER if self.teacher is None else self.teacher
+        self._teachers: list[Any] = [one for one, _ in teacher] if self.has_own_weights else [teacher] * self.is_given
+        self._trained = [one for one in self._teachers if is_trained_here(one)]
+        """The names and estimators among the teachers, which are trained here."""
+
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Keywords:
         """Return the keywords among the local variables of a function that takes them."""
         return cls(**{field.name: given[field.name] for field in dataclasses.fields(cls) if field.name in given})
-
-    @property
-    def is_given(self) -> bool:
-        """Whether there is a teacher."""
-        return self.privileged is not None or self.teacher is not None
-
-    @property
-    def has_own_weights(self) -> bool:
-        """Whether ``teacher`` is a list of pairs, whose weights take the place of ``kl_weight``."""
-        return is_list_of_pairs(self.teacher)
-
-    @property
-    def weight_is_given(self) -> bool:
-        """Whether the user set the weight of the teachers."""
-        return self.has_own_weights or self.kl_weight is not None
 
     @property
     def is_crossfitted(self) -> bool:
@@ -107,15 +88,10 @@ class Keywords:
         return not self.overlap_is_meant and any(self.sees(teacher) == "all" for teacher in self._trained)
 
     @property
-    def overlap_is_meant(self) -> bool:
-        """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
-        return self.allow_overlap and self.teacher_sees != "all"
-
-    @property
     def can_stop_early(self) -> bool:
         """Whether ``privileged_evals`` can stop a trained teacher of positive weight."""
         counts = self.has_own_weights or self.kl_weight != 0
-        return self.method == "kbpib" and counts and "boosted" in self._words and self.teacher_sees != "all"
+        return self.method == "kbpib" and counts and self._trains_booster and self.teacher_sees != "all"
 
     @property
     def changes_nothing(self) -> bool:
@@ -141,20 +117,8 @@ class Keywords:
         return chosen_crossfit(self.crossfit, teacher, sees_student=self.sees(teacher) == "all")
 
     @property
-    def _teachers(self) -> list[Any]:
-        """Each teacher, or the name of its kind; the default kind for privileged features without ``teacher``."""
-        if self.has_own_weights:
-            return [teacher for teacher, _ in self.teacher]
-        return [DEFAULT_TEACHER if self.teacher is None else self.teacher] if self.is_given else []
-
-    @property
-    def _trained(self) -> list[Any]:
-        """The names and estimators among them, which are trained here."""
-        return [teacher for teacher in self._teachers if is_trained_here(teacher)]
-
-    @property
-    def _words(self) -> list[str]:
-        return [teacher for teacher in self._trained if isinstance(teacher, str)]
+    def _trains_booster(self) -> bool:
+        return any(isinstance(teacher, str) and teacher == "boosted" for teacher in self._trained)
 
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
@@ -172,25 +136,22 @@ class Keywords:
         for teacher in self._trained:
             check_teacher_word(teacher)
             chosen_crossfit(self.crossfit, teacher, sees_student=False)
-        named = self._set(*_OF_TRAINED)
-        if not self.is_given:
-            named = ["kl_weight"] * bool(self.kl_weight) + named + self._set("labelled", "teacher_weight")
-            if named:
-                raise ValueError(
-                    f"{require(named)} a teacher, and none is configured: pass privileged= or teacher=. To "
-                    "train on labelled rows alone build dtrain from them"
-                )
-        elif self._trained:
+        if self._trained:
             self._check_trained(early_stopping_rounds)
-        elif self.privileged is not None:
+            return
+        if self.privileged is not None:
             raise ValueError(
                 "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs such "
                 f"as [('boosted', weight), (other, weight)] with one of these, got {type(self.teacher).__name__}. "
                 "Leave privileged out for a trained teacher; ModelTeacher(function, rows) calls a function"
             )
-        elif named:
+        named = self._set(*_OF_TRAINED)
+        if not self.is_given:
+            named = ["kl_weight"] * bool(self.kl_weight) + named + self._set("labelled", "teacher_weight")
+        if named:
             raise ValueError(
-                f"{require(named)} a trainable teacher, and none is configured: pass privileged=, or leave them out"
+                f"{require(named)} a {'trainable ' * self.is_given}teacher, and none is configured: pass privileged= "
+                "or teacher=, or leave them out. To train on labelled rows alone build dtrain from them"
             )
 
     def check_continues(self, xgb_model: Any) -> None:
@@ -202,17 +163,16 @@ class Keywords:
             )
 
     def _check_trained(self, early_stopping_rounds: Any) -> None:
-        names = self._set("teacher_sees", "privileged_evals", "allow_overlap")
+        names, teacher = self._set("teacher_sees", "privileged_evals", "allow_overlap"), self._trained[0]
         if self.privileged is None and names:
             raise ValueError(f"{require(names)} privileged=, the DMatrix of privileged features: pass it")
-        if self._set("teacher_params") and not any("boosted" in members_of(teacher) for teacher in self._words):
+        words = [one for one in self._trained if isinstance(one, str)]
+        if self._set("teacher_params") and not any("boosted" in members_of(one) for one in words):
             raise ValueError(
-                f"teacher_params require teacher='boosted' or 'mixed', got teacher={self._trained[0]!r}: leave them out"
+                f"teacher_params require teacher='boosted' or 'mixed', got teacher={teacher!r}: leave them out"
             )
-        if self.privileged_evals is not None and "boosted" not in self._words:
-            raise ValueError(
-                f"privileged_evals require teacher='boosted', got teacher={self._trained[0]!r}: leave them out"
-            )
+        if self.privileged_evals is not None and not self._trains_booster:
+            raise ValueError(f"privileged_evals require teacher='boosted', got teacher={teacher!r}: leave them out")
         if self.privileged_evals is not None and self.teacher_sees == "all" and self.all_features is None:
             raise ValueError(
                 "privileged_evals are not supported with teacher_sees='all', which puts dtrain and privileged side by "
@@ -220,12 +180,12 @@ class Keywords:
             )
         if self.method == "jpib":
             self._check_joint()
+        if self.privileged_evals and not early_stopping_rounds:
+            raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
         if self.crossfit_groups is not None and not self.is_crossfitted:
             raise ValueError(
                 f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set crossfit as well"
             )
-        if self.privileged_evals and not early_stopping_rounds:
-            raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
 
     def _check_joint(self) -> None:
         unused = self._set("crossfit", "crossfit_groups", "privileged_evals")
@@ -246,27 +206,23 @@ class Keywords:
         """Return the training of these rows, after all checks that precede it; its teachers are not trained yet."""
         dtrain = boosting.dtrain
         check_is_dmatrix(dtrain, "dtrain")
-        n_rows = dtrain.num_row()
-        labelled = read_labelled(self.labelled, n_rows)
-        teacher_weight = read_teacher_weight(self.teacher_weight, n_rows)
+        labelled = read_labelled(self.labelled, dtrain.num_row())
+        teacher_weight = read_teacher_weight(self.teacher_weight, dtrain.num_row())
         training = Training.from_matrix(spec, dtrain, labelled)
         known = teacher_weight
         if self._trained and self.privileged is not None:
-            check_is_dmatrix(self.privileged, "privileged")
+            self._check_privileged(self.privileged, training, dtrain)
             if self.teacher_weight is None:
                 known = weight_of_known(self.privileged, besides=dtrain)
-            self._check_privileged(self.privileged, training, dtrain)
-        joined: list[xgboost.DMatrix] = []
-        guides = []
+        matrices = self._matrices_of_teachers(dtrain)
+        guides: list[Guide] = []
         teacher = DEFAULT_TEACHER if self.teacher is None else self.teacher
-        for one, kl_weight, per_row in weighted_pairs(teacher, self.kl_weight, teacher_weight) if self.is_given else ():
-            weight = DEFAULT_KL_WEIGHT if kl_weight is None else kl_weight
-            if is_trained_here(one):
-                per_row = known if per_row is None else per_row
-                made: Any = self._to_train(one, training, boosting, per_row, self._matrix(one, dtrain, joined))
-                guides.append(Guide(made, weight, per_row))
+        for one in weighted(teacher, self.kl_weight, teacher_weight) if self.is_given else ():
+            if is_trained_here(one.teacher):
+                one = one._replace(per_row=known if one.per_row is None else one.per_row)
+                guides.append(one._replace(teacher=self._to_train(one, training, boosting, matrices)))
             else:
-                guides.append(guide(as_teacher(one, spec.loss.range, per_row), weight, per_row))
+                guides.append(given(one, spec.loss.range))
         check_same_labelled(guides, labelled)
         training = training.replace(guides=tuple(guides), has_own_weights=self.has_own_weights)
         for one in guides:
@@ -282,11 +238,10 @@ class Keywords:
 
     def _check_privileged(self, privileged: xgboost.DMatrix, training: Training, dtrain: xgboost.DMatrix) -> None:
         """Raise unless the privileged matrices have the rows of dtrain, or of their own labels."""
-        spec, loss = training.spec, training.spec.loss
-        check_has_columns(privileged, "privileged")
-        check_base_margin(privileged.get_base_margin(), "privileged")
+        spec = training.spec
+        check_matrix(privileged, "privileged")
         check_same_rows(dtrain, privileged, training.labelled)
-        if loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
+        if spec.loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
             raise ValueError(
                 "privileged must have a base_margin, the logarithm of the exposure, where dtrain has one: build it "
                 "with the base_margin of dtrain, or with zeros for a teacher without exposures"
@@ -294,20 +249,26 @@ class Keywords:
         if self.all_features is None and not self.overlap_is_meant:
             check_no_overlap(dtrain, privileged)
         for matrix, name in self.privileged_evals or ():
-            check_is_dmatrix(matrix, f"privileged_evals {name!r}")
             Training.from_matrix(spec, matrix, name=f"privileged_evals {name!r}")
 
+    def _matrices_of_teachers(self, dtrain: xgboost.DMatrix) -> dict[str, Any]:
+        """Return the features of teachers that see the privileged ones or all."""
+        everything = dtrain if self.privileged is None else self.privileged
+        if self.all_features is not None:
+            everything = self.all_features
+        elif self.privileged is not None and self.sees_student:
+            for teacher in self._trained:
+                if self.sees(teacher) == "all":
+                    check_readable(teacher, dtrain, self.privileged)
+            everything = side_by_side(dtrain, self.privileged)
+        return {"privileged": self.privileged, "all": everything}
+
     def _to_train(
-        self,
-        teacher: Any,
-        training: Training,
-        boosting: Boosting,
-        teacher_weight: Array | None,
-        matrix: xgboost.DMatrix,
+        self, guide: Guide, training: Training, boosting: Boosting, matrices: Mapping[str, Any]
     ) -> JointTeacher | Recipe:
         """Return the teacher of a kind, to be trained first or to grow with the student."""
-        boosted_spec = training.spec.of_teacher(self.teacher_params)
-        sees = "all" if self.overlap_is_meant else self.sees(teacher)
+        teacher, boosted_spec = guide.teacher, training.spec.of_teacher(self.teacher_params)
+        matrix, sees = matrices[self.sees(teacher)], "all" if self.overlap_is_meant else self.sees(teacher)
         if self.method == "jpib":
             check_rounds(boosting.num_boost_round)
             joint = JointTeacher(matrix, boosted_spec.params)
@@ -332,23 +293,10 @@ class Keywords:
             crossfit=self._crossfit(teacher),
             teacher_sees=sees,
             groups=checked_groups(self.crossfit_groups, training.n_rows, "crossfit_groups"),
-            teacher_weight=teacher_weight,
+            teacher_weight=guide.per_row,
             keywords=keywords,
             classes=self.classes,
         )
-
-    def _matrix(self, teacher: Any, dtrain: xgboost.DMatrix, joined: list[xgboost.DMatrix]) -> xgboost.DMatrix:
-        """Return the features that a trained teacher sees; ``joined`` keeps both sets side by side for the others."""
-        if self.privileged is None:
-            return dtrain if self.all_features is None else self.all_features
-        if self.sees(teacher) == "privileged" or (self.all_features is None and self.overlap_is_meant):
-            return self.privileged
-        if self.all_features is not None:
-            return self.all_features
-        if not joined:
-            check_readable(teacher, dtrain, self.privileged)
-            joined.append(side_by_side(dtrain, self.privileged))
-        return joined[0]
 
 
 def check_obj(obj: Any, keywords: Keywords) -> None:

@@ -154,17 +154,3 @@ def _explicit_csr(table: Any) -> Any:
         raise TypeError("a sparse matrix can be joined with numeric columns only: pass both as DataFrames") from error
     rows, columns = dense.shape
     return sparse.csr_matrix((dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns))
-
-
-def _explicit_csr(table: Any) -> Any:
-    """Return a sparse matrix that stores the zeros of a dense table, since XGBoost reads gaps as missing values."""
-    from scipy import sparse
-
-    if hasattr(table, "tocsr"):
-        return table.tocsr()
-    try:
-        dense = np.asarray(table, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise TypeError("a sparse matrix can be joined with numeric columns only: pass both as DataFrames") from error
-    rows, columns = dense.shape
-    return sparse.csr_matrix((dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns))

@@ -13,13 +13,12 @@ from .._arrays import Array
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
 from .._core.crossfit import check_crossfit
-from .._core.engines.boosting import Boosting
 from .._core.keywords import Keywords, is_trained_here, seen_by
 from .._core.learners import DEFAULT_TEACHER
 from .._core.losses import Loss
 from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train_by
-from .._core.training import Spec, Teacher
+from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host
 from .._rows.row_alignment import row_count
 from .._rows.supervision import weight_beside

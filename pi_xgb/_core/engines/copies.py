@@ -24,8 +24,7 @@ from ..._xgb.matrix import query_of_row, runs
 from ..._xgb.params import carried_params, give_back_params, native_params
 from ..._xgb.stack import can_be_stacked, stacked
 from ..distillation import answer
-from ..training import Guide, Spec, Training
-from .boosting import Boosting
+from ..training import Boosting, Guide, Spec, Training
 
 
 def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | None, **_: Any) -> str | None:
@@ -42,7 +41,7 @@ def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | N
             "copies of the rows have fixed labels, and an adaptive teacher (method='jpib', a constraint, a Teacher "
             "whose is_adaptive is True) changes its q. Use method='kbpib', or a fixed q"
         )
-    if spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1:
+    if spec.scale_pos_weight != 1:
         return "scale_pos_weight would weigh those copies of the rows that happen to be labelled 1: leave it out"
     if spec.loss.by_query:
         if params.get("booster") == "gblinear":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -145,11 +146,13 @@ class LearnedTeacher(FixedTeacher):
         try:
             return mean_of(self.members, self._mixture, features)
         except xgboost.core.XGBoostError as error:
-            if "category" not in str(error):
+            found = re.search(r"for the (\d+)th .*column: `(.*)`", str(error))
+            if found is None:
                 raise
             raise ValueError(
-                "rows must have categories that the teacher was trained on, got others: make them missing"
-            ) from error
+                f"the column {features.names[int(found[1])]!r} of rows must have categories that the teacher was "
+                f"trained on, got {found[2]!r}: make them missing"
+            ) from None
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
