@@ -8,14 +8,12 @@ import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as SMALLEST
 from helpers_selection import PARAMS, ROUNDS
-from pi_xgb._core.config import METHODS, SEES
-from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import KFold, PredefinedSplit
 
 import pi_xgb
+from pi_xgb._core.config import METHODS, SEES
 from pi_xgb._selection.scores import Score
-from pi_xgb._selection.splits import splits_of
 from pi_xgb.selection import compare, select
-from pi_xgb.sklearn import PrivilegedXGBClassifierCV, PrivilegedXGBRegressorCV
 
 AUC = Score("auc", maximised=True)
 FEW = {
@@ -157,23 +155,6 @@ def test_rows_with_neither_label_nor_teacher_are_said_once_and_take_no_part():
     assert without.table.equals(found.table)
 
 
-def test_groups_stay_together_in_every_fold_of_labelled_rows():
-    rows = Rows()
-    for folds in (None, GroupKFold(3)):
-        splits = splits_of(rows.y, 3, 1, folds, 0, classes=True, groups=rows.groups, labelled=rows.labelled)
-        # Every labelled row judges once, no other row does, and no group is on both sides.
-        assert sorted(np.concatenate([s.test for s in splits])) == np.flatnonzero(rows.labelled).tolist()
-        assert all(rows.labelled[s.train].all() for s in splits)
-        assert not any(set(rows.groups[s.train]) & set(rows.groups[s.test]) for s in splits)
-    # A splitter deals labelled rows; pairs of row numbers are taken as they are, their unlabelled rows left out.
-    expected = rows.select(folds=StratifiedKFold(3)).table
-    known = np.flatnonzero(rows.labelled)
-    pairs = [(known[a], known[b]) for a, b in StratifiedKFold(3).split(known, rows.y[known])]
-    assert rows.select(folds=pairs).table.equals(expected)
-    more = [(np.concatenate([np.flatnonzero(~rows.labelled), rest]), out) for rest, out in pairs]
-    assert rows.select(folds=more).table.equals(expected)
-
-
 @pytest.mark.parametrize(
     "way",
     [
@@ -235,29 +216,6 @@ def test_what_the_selection_was_told_of_its_rows_has_to_be_told_again():
 def wide(predictions, matrix):
     """A metric in which plain XGBoost is best: teachers narrow the predictions."""
     return "wide", float(predictions.std())
-
-
-@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob", "reg:squarederror"])
-@pytest.mark.parametrize("standard_errors", [0.0, 1e9])
-def test_an_estimator_that_chooses_is_select(objective, standard_errors):
-    rows = Rows(objective)
-    kind = PrivilegedXGBRegressorCV if objective.startswith("reg") else PrivilegedXGBClassifierCV
-    few = {"crossfit": (0, 2), "kl_weight": [1.0, 5.0], "nfold": 3, "standard_errors": standard_errors}
-    model = kind(n_estimators=ROUNDS, max_depth=2, learning_rate=0.3, n_jobs=1, **few)
-    per_row = {"teacher_weight": rows.teacher_weight, "crossfit_groups": rows.groups}
-    y = rows.told if kind is PrivilegedXGBRegressorCV else rows.told.map({0: "ill", 1: "so-so", 2: "well"})
-    model.fit(rows.x, y, privileged=rows.z, sample_weight=rows.weight, **per_row)
-    params = {key: value for key, value in model.get_xgb_params().items() if value is not None}
-    if objective.startswith("multi"):
-        params |= {"objective": "multi:softprob", "num_class": 3}
-    dtrain, privileged = rows.matrix(rows.x), xgb.DMatrix(rows.z, rows.y)
-    keywords = {"labelled": rows.labelled, **per_row}
-    expected = select(params, dtrain, ROUNDS, privileged=privileged, groups=rows.groups, **keywords, **few)
-    assert model.selection_.table.equals(expected.table)
-    booster = expected.train(dtrain, privileged=privileged, **keywords)
-    assert np.array_equal(model.get_booster().predict(dtrain), booster.predict(dtrain))
-    if kind is PrivilegedXGBClassifierCV:
-        assert set(model.classes_) == set(y.dropna())
 
 
 KNOWN = np.flatnonzero(Rows().labelled)

@@ -122,7 +122,8 @@ class Keywords:
 
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
-        return [name for name in names if (value := getattr(self, name)) is not None and value is not _DEFAULTS[name]]
+        # Arrays have no truth value; a word from another process is another object.
+        return [n for n in names if not any((v := getattr(self, n)) is d or (isinstance(v, str) and v == d) for d in (None, _DEFAULTS[n]))]
 
     def check(self, early_stopping_rounds: Any = None) -> None:
         """Raise for keywords that contradict each other or have no effect."""

@@ -16,7 +16,6 @@ from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 from .._core.engines import Engine
 from .._core.keywords import DEFAULT_METHOD, SETTINGS, Keywords, MethodName, check_obj
 from .._core.losses import LOSSES, check_labels_alone
-from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.names import describe
 from .._warnings import warn_user
 from .._xgb.rebind import rebind
@@ -46,7 +45,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         self,
         *,
         method: MethodName = DEFAULT_METHOD,
-        kl_weight: float = DEFAULT_KL_WEIGHT,
+        kl_weight: float | None = None,
         teacher: Any = None,
         teacher_sees: Literal["privileged", "all"] | None = None,
         crossfit: int | None = None,

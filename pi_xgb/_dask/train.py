@@ -9,7 +9,6 @@ import xgboost.dask
 
 from .._core.engines import ENGINES, Engine
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj
-from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.checks import check_choice
 from .._xgb.signature import keyword_names
 from .cluster import train_async
@@ -29,7 +28,7 @@ def train(
     teacher: Any = None,
     teacher_sees: Literal["privileged", "all"] | None = None,
     crossfit: int | None = None,
-    kl_weight: float = DEFAULT_KL_WEIGHT,
+    kl_weight: float | None = None,
     teacher_params: Any = None,
     privileged_evals: Sequence[tuple[Any, str]] | None = None,
     allow_overlap: bool = False,

@@ -14,7 +14,7 @@ from .._core.engines import ENGINES, Engine
 from .._core.keywords import DEFAULT_METHOD, SETTINGS, Keywords, MethodName, check_engine
 from .._core.learners.recipe import check_teacher_word
 from .._core.losses import Loss, check_labels_alone
-from .._core.teachers import DEFAULT_KL_WEIGHT, is_list_of_pairs
+from .._core.teachers import is_list_of_pairs
 from .._core.training import Spec
 from .._rows.checks import check_choice
 from .._xgb.signature import warn_of_misspelt
@@ -77,7 +77,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         *,
         privileged_cols: str | list[str] | None = None,
         method: MethodName = DEFAULT_METHOD,
-        kl_weight: float = DEFAULT_KL_WEIGHT,
+        kl_weight: float | None = None,
         teacher: Any = None,
         teacher_sees: Literal["privileged", "all"] | None = None,
         crossfit: int | None = None,
