@@ -14,7 +14,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 import pi_xgb
-from pi_xgb._rows.labels import read_target
 from pi_xgb._selection.candidates import Candidate
 from pi_xgb._selection.comparison import Comparison
 from pi_xgb._selection.scores import Score
@@ -48,11 +47,6 @@ def test_rows_with_neither_label_nor_teacher_are_said():
     assert {warning.filename for warning in caught} == {__file__}
 
 
-def test_the_number_of_jobs_changes_nothing():
-    x, z, y = rows()
-    assert compare(x, y, z, n_jobs=2, **FEW).table.equals(compare(x, y, z, **FEW).table)
-
-
 def test_a_learning_curve():
     from matplotlib import pyplot
 
@@ -81,7 +75,7 @@ def test_the_picture_of_one_size():
     pyplot.close("all")
 
 
-def test_the_table_is_that_of_models_trained_by_hand():
+def test_the_table_is_that_of_a_loop_written_by_hand():
     x, z, y = rows()
     label, folds = y.to_numpy(), folds_of()
     found = compare(x, y, z, folds=folds, **FEW).table.set_index(["fold", "model"])
@@ -236,17 +230,6 @@ def test_the_mark_of_scikit_learn_for_no_label_is_pointed_out(y, objective, warn
     with pytest.raises(ValueError, match="wrong"):
         compare(x, np.resize(y, len(x)), z, params={k: v for k, v in params.items() if v}, metric="wrong")
     assert any("-1 beside 2 others" in str(warning.message) for warning in recwarn) == warns
-
-
-def test_categories_that_are_numbers_are_classes():
-    target = read_target(pd.Series([3, 5, 4] * 3).astype("category"))
-    assert target.params == {"objective": "multi:softprob", "num_class": 3}
-    assert target.values.tolist() == [0, 2, 1] * 3
-    assert list(target.classes) == [3, 4, 5]
-    # Unless the objective wants numbers.
-    target = read_target(pd.Series([3, 5]).astype("category"), "reg:squarederror")
-    assert target.values.tolist() == [3, 5]
-    assert target.classes is None
 
 
 @pytest.mark.parametrize(

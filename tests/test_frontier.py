@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import re
 
 import numpy as np
@@ -187,7 +185,7 @@ def test_of_two_steps_that_reach_a_gap_the_more_accurate_is_chosen():
     [
         ([0.1] * 8, [0.9, 0.9, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1], True),  # for nobody
         ([0.9] * 8, [0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1], True),  # for more than five times as many
-        ([0.9] * 5 + [0.1] * 3, [0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1], True),  # as accurate as for nobody
+        ([0.9, 0.1, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1], [0.9, 0.9] + [0.1] * 6, True),  # as accurate as for nobody
         ([0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1, 0.1], [0.9] * 4 + [0.1] * 4, False),
         ([0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1], [0.9] * 4 + [0.1] * 4, False),  # a quarter as many
         # Plain XGBoost decides for nobody: compared at the base rate, 0.375.
@@ -289,27 +287,6 @@ def test_a_warning_says_where_training_and_held_out_gap_part(recwarn):
     assert not recwarn
 
 
-def test_the_bar_has_room_for_every_training(monkeypatch):
-    result = {}
-
-    @contextlib.contextmanager
-    def bar(steps, *_):
-        result.update(room=steps, done=0)
-        yield lambda: result.update(done=result["done"] + 1)
-
-    monkeypatch.setattr(importlib.import_module("pi_xgb._frontier.frontier"), "progress_bar", bar)
-    data = pi_xgb.datasets.make_privileged(1000, group_gap=1.0, seed=0)
-    keywords = {"constraint": DemographicParity(data.group), "kl_weight": [5.0, 50.0], "nfold": 3, "n_boot": 0}
-    pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **keywords)
-    assert result == {"room": 9, "done": 9}
-    found = pi_xgb.frontier({**PARAMS, "max_depth": 2}, xgb.DMatrix(data.x, data.y), 30, **keywords, gap=0.28)
-    assert result["done"] == 3 * len(found.table) > 9
-    assert result["room"] == 15 >= result["done"]
-    odds = {**keywords, "constraint": EqualizedOdds(data.group), "gap": 2.0}
-    pi_xgb.frontier(PARAMS, xgb.DMatrix(data.x, data.y), 2, **odds)
-    assert result == {"room": 27, "done": 15}  # plain XGBoost and four students; nothing to halve in either step
-
-
 def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
     frontier = found(gap=0.12, n=3000)
     x, y, sex = made(3000)
@@ -331,18 +308,6 @@ def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
     assert row["accuracy_low"] - slack < (decided == y).mean() < row["accuracy_high"] + slack
     gap = metrics.statistical_parity(y, decided, sensitive_features=sex)
     assert row["statistical_parity_low"] - slack < gap < row["statistical_parity_high"] + slack
-
-
-def test_weights_threads_and_groups_of_rows():
-    x, y, sex = made(600)
-    weight, patients = np.random.default_rng(0).integers(1, 3, 600).astype(float), np.arange(600) // 2
-    keywords = {"constraint": DemographicParity(sex), "kl_weight": 5, "nfold": 3, "n_boot": 0, "groups": patients}
-    weighted = xgb.DMatrix(x, y, weight=weight)
-    single, other = (pi_xgb.frontier(PARAMS, weighted, 10, n_jobs=jobs, **keywords).table for jobs in (1, 3))
-    pd.testing.assert_frame_equal(single, other)
-    assert single["statistical_parity_low"].isna().all()
-    unweighted = pi_xgb.frontier(PARAMS, xgb.DMatrix(x, y), 10, **keywords).table
-    assert (single["accuracy"] != unweighted["accuracy"]).all()
 
 
 def test_it_draws_itself():
@@ -432,7 +397,7 @@ def weighted(weight):
         ({"threshold": 3}, ValueError, r"threshold.*0.*1"),
         ({"params": {"objective": "reg:squarederror"}}, ValueError, "params.*binary:logistic.*squarederror"),
         ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, r"labels 0 and 1.*got labels from 0\.1"),
-        ({"dtrain": xgb.DMatrix(X, Y + 1)}, ValueError, r"labels 0.*1.*1\.0.*2\.0"),
+        ({"dtrain": xgb.DMatrix(X, Y + 1)}, ValueError, r"labels of dtrain .*0, 1.*from 1\.0 to 2\.0"),
         ({"dtrain": xgb.DMatrix(X)}, ValueError, r"dtrain.*per row"),
         ({"num_boost_round": 0}, ValueError, r"num_boost_round.*least 1"),
         ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, r"class 1.*2 rows.*5 folds"),

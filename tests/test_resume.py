@@ -7,7 +7,6 @@ import json
 
 import numpy as np
 import pandas as pd
-import polars
 import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED, PARAMS
@@ -231,17 +230,6 @@ def test_a_metric_by_name_needs_no_key_and_is_part_of_the_search(search, tmp_pat
     pd.testing.assert_frame_equal(search(path, metric="roc_auc"), first)
     with pytest.raises(ValueError, match="belongs to another search"):
         search(path, metric="neg_brier_score")
-
-
-@pytest.mark.parametrize("kind", [pd.Series, polars.Series])
-def test_every_value_of_a_teacher_is_part_of_the_search(kind, tmp_path):
-    q = np.full(N, 0.5)
-    keywords = {"privileged": None, "kl_weight": [0.0, 1.0]}
-    cv(tmp_path / "state.json", teacher=kind(q), **keywords)
-    cv(tmp_path / "state.json", teacher=kind(q.copy()), **keywords)
-    q[N // 2] = 0.9
-    with pytest.raises(ValueError, match="belongs to another search"):
-        cv(tmp_path / "state.json", teacher=kind(q), **keywords)
 
 
 @every_search

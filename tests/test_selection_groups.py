@@ -51,18 +51,6 @@ def test_the_folds_are_a_partition_of_whole_groups(nfold, seed, repeats, classes
         assert not set(groups[split.train]) & set(groups[split.test])
 
 
-def test_the_folds_share_classes_and_rows_and_repeats_differ():
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(60), rng.integers(1, 8, 60))
-    label = (rng.random(60) < 0.3)[groups].astype(np.float32)
-    splits = splits_of(label, 3, 2, None, 0, classes=True, groups=groups)
-    for split in splits:
-        # No fold is far from its share, of rows and of the rarer class.
-        assert len(split.test) == pytest.approx(len(label) / 3, rel=0.1)
-        assert label[split.test].mean() == pytest.approx(label.mean(), abs=0.05)
-    assert {tuple(s.test) for s in splits if s.repeat == 0}.isdisjoint(tuple(s.test) for s in splits if s.repeat == 1)
-
-
 def test_select_takes_groups_and_hands_them_to_a_splitter():
     x, z, y = rows()
     dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(z, y)

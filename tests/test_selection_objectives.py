@@ -11,7 +11,6 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
-from pi_xgb._selection import compare as compare_module
 from pi_xgb._selection.splits import splits_of
 from pi_xgb.constraints import DemographicParity
 
@@ -222,20 +221,6 @@ def test_what_cannot_be_compared_is_refused_before_any_training(made: Made, why:
     monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
     with pytest.raises(ValueError, match=message):
         pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **{**COMPARED, **found})
-
-
-def test_times_are_told_by_their_bounds(made: Made) -> None:
-    bounds = np.column_stack([made.amount, np.where(made.query % 3 == 0, np.inf, made.amount + 1)])
-    assert compare_module._read_labels(bounds, "survival:aft")[0].labelled is None
-    unknown = np.arange(N_ROWS) % 5 == 0
-    bounds[unknown, np.arange(N_ROWS)[unknown] % 2] = np.nan
-    target, fields = compare_module._read_labels(pd.DataFrame(bounds), "survival:aft")
-    np.testing.assert_array_equal(target.labelled, ~unknown)
-    # Rows are dealt by the time until which they were seen; one that nobody knows says nothing.
-    expected = np.where(unknown[:, None], [0, np.inf], bounds).astype(np.float32)
-    np.testing.assert_array_equal(target.values, expected[:, 0])
-    for field, values in zip(("label_lower_bound", "label_upper_bound"), expected.T, strict=True):
-        np.testing.assert_array_equal(fields[field], values)
 
 
 def test_a_time_without_bounds_is_no_y(made: Made) -> None:

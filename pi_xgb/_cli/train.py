@@ -34,9 +34,8 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.learners import DEFAULT_TEACHER
+from .._core.keywords import default_kind, default_kl_weight
 from .._core.losses import LOSSES
-from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._core.train import train
 from .._progress import progress_bar
 from .._xgb.booster import best_round, recorded_teachers
@@ -100,8 +99,9 @@ def _teacher_keywords(arguments: argparse.Namespace, rows: Rows, valid: Rows | N
     keywords: dict[str, Any] = {}
     if arguments.privileged or arguments.teacher:
         keywords = {**_given(arguments), **rows.supervision, "privileged": rows.privileged()}
-        usual = {"teacher": "boosted", "teacher_sees": "privileged", "method": "kbpib"}
+        usual = {"teacher_sees": "privileged", "method": "kbpib"}
         stops = all(keywords.get(name, value) == value for name, value in usual.items()) and arguments.privileged
+        stops = stops and keywords.get("teacher") == "boosted"
         if arguments.early_stopping and stops and keywords.get("kl_weight") != 0 and valid is not None:
             if valid.z is not None:
                 keywords["privileged_evals"] = [(valid.privileged(), "valid")]
@@ -113,8 +113,12 @@ def _teacher_keywords(arguments: argparse.Namespace, rows: Rows, valid: Rows | N
     if arguments.constraint:
         constraints: list[tuple[Any, Any]] = list(constraints_of(arguments.constraint, rows))
         if keywords:
-            weight = keywords.pop("kl_weight", DEFAULT_KL_WEIGHT) * keywords.pop("teacher_weight", 1)
-            constraints = [(keywords.get("teacher", DEFAULT_TEACHER), weight), *constraints]
+            teacher, weight = keywords.get("teacher"), keywords.pop("kl_weight", None)
+            if teacher is None:
+                is_joint = keywords.get("method", "kbpib")
+                teacher = default_kind(is_joint, keywords.get("crossfit"), weight, evaluates=False)
+            weight = (default_kl_weight(teacher) if weight is None else weight) * keywords.pop("teacher_weight", 1)
+            constraints = [(teacher, weight), *constraints]
         keywords |= {"teacher": constraints, "labelled": rows.per_row.get("labelled")}
     return keywords
 

@@ -11,8 +11,8 @@ import numpy as np
 from .._arrays import Array, array_module, module_for, moved_to, read_only, to_host
 from .._rows.checks import check_no_mask
 from .._xgb.collective import global_sum
-from .._xgb.params import regularisation_of, step_of
-from .blend import blended, damped_step, hessian_share, single, total_weight, weighted_mean
+from .._xgb.params import steps_of
+from .blend import damped_step, hessian_share, single, total_weight, weighted_mean
 from .losses import AMOUNTS, NUMBERS, POSITIVE
 from .training import Guide, Student, Training
 
@@ -48,7 +48,16 @@ class Blend:
 
     def target(self, answers: Sequence[Array]) -> Array:
         """Return the blended target of label and teachers' q, in a fresh array."""
-        return blended(self._known.copy(), answers, self._weights, self._total, self._stand_in)
+        xp, target, total = array_module(self._known), self._known.copy(), self._total
+        for q, kl_weight in zip(answers, self._weights, strict=True):
+            term = kl_weight * q
+            # In rows where its weight is 0 a teacher's q may be anything, NaN included.
+            target += term if np.ndim(kl_weight) == 0 else xp.where(kl_weight > 0, term, np.float32(0))
+        if np.ndim(total) == 0:
+            target /= total
+            return target
+        target /= xp.where(total > 0, total, np.float32(1))
+        return xp.where(total == 0, np.float32(self._stand_in), target) if self._stand_in else target
 
     def _per_mean(self, values: Any) -> Any:
         """Return values per row in a shape that broadcasts over several classes or targets."""
@@ -85,14 +94,14 @@ class Distillation:
         exponentials of the margin, whose steps are longer than the Hessian implies, nor where rows are too heavy for
         the regularisation of small leaves.
         """
-        self._eta, self._averages = step_of(settings), averages
+        (self._eta, regularisation), self._averages = steps_of(settings), averages
         moving = [guide.teacher for guide, moves in zip(self.training.guides, self._moving, strict=True) if moves]
         if averages is None or not moving or any(teacher.hessian != "damped" for teacher in moving):
             self._averages = None
             return
         n_rows, weight = self.training.n_rows, self.training.weight
         weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
-        is_heavy = weights / max(rows, 1) > _HEAVIEST * regularisation_of(settings)
+        is_heavy = weights / max(rows, 1) > _HEAVIEST * regularisation
         if is_heavy or self.loss.range in (AMOUNTS, POSITIVE):
             self._averages = None
 

@@ -6,11 +6,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
+import numpy as np
 import xgboost
+from xgboost import collective
 
 from .._rows.checks import check_choice, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_no_overlap, check_same_rows
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
+from .._xgb.collective import all_or_none
 from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .distillation import answer
@@ -26,14 +29,17 @@ from .learners.recipe import (
     check_rounds,
     check_teacher_word,
     chosen_crossfit,
+    kind_for_rows,
 )
 from .losses import LOSSES
-from .teachers import DEFAULT_KL_WEIGHT, check_kl_weight, check_same_labelled, given, is_list_of_pairs, weighted
+from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, check_same_labelled, is_list_of_pairs, weighted
 from .training import Boosting, Guide, Spec, Teacher, Training
 
 MethodName = Literal["kbpib", "jpib"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)
 DEFAULT_METHOD: MethodName = "kbpib"
+TRAINED_KL_WEIGHT = 2.0
+"""The default weight of a teacher that is trained here and not boosted: never more than .002 AUC from the best."""
 SEES = ("privileged", "all")
 
 
@@ -67,7 +73,7 @@ class Keywords:
         self.weight_is_given = self.has_own_weights or self.kl_weight is not None
         self.overlap_is_meant = self.allow_overlap and self.teacher_sees != "all"
         """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
-        teacher: Any = DEFAULT_TEACHER if self.teacher is None else self.teacher
+        teacher: Any = self._default_kind() if self.teacher is None else self.teacher
         self._teachers: list[Any] = [one for one, _ in teacher] if self.has_own_weights else [teacher] * self.is_given
         self._trained = [one for one in self._teachers if is_trained_here(one)]
         """The names and estimators among the teachers, which are trained here."""
@@ -123,7 +129,12 @@ class Keywords:
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
         # Arrays have no truth value; a word from another process is another object.
-        return [n for n in names if not any((v := getattr(self, n)) is d or (isinstance(v, str) and v == d) for d in (None, _DEFAULTS[n]))]
+
+        def is_set(name: str) -> bool:
+            value, default = getattr(self, name), _DEFAULTS[name]
+            return value is not None and (value != default if isinstance(value, str) else value is not default)
+
+        return [name for name in names if is_set(name)]
 
     def check(self, early_stopping_rounds: Any = None) -> None:
         """Raise for keywords that contradict each other or have no effect."""
@@ -210,6 +221,10 @@ class Keywords:
         labelled = read_labelled(self.labelled, dtrain.num_row())
         teacher_weight = read_teacher_weight(self.teacher_weight, dtrain.num_row())
         training = Training.from_matrix(spec, dtrain, labelled)
+        if self.teacher is None and self.is_given:
+            if self.kl_weight == 0:  # nobody teaches, and nothing about the teacher is checked
+                return training
+            return self._resolved(training, dtrain).read(spec, boosting)
         known = teacher_weight
         if self._trained and self.privileged is not None:
             self._check_privileged(self.privileged, training, dtrain)
@@ -217,13 +232,15 @@ class Keywords:
                 known = weight_of_known(self.privileged, besides=dtrain)
         matrices = self._matrices_of_teachers(dtrain)
         guides: list[Guide] = []
-        teacher = DEFAULT_TEACHER if self.teacher is None else self.teacher
-        for one in weighted(teacher, self.kl_weight, teacher_weight) if self.is_given else ():
+        kl_weight = default_kl_weight(self.teacher) if self.kl_weight is None else self.kl_weight
+        if self.has_own_weights:
+            kl_weight = self.kl_weight  # type: ignore[assignment]  # an error where it is given
+        for one in weighted(self.teacher, kl_weight, teacher_weight) if self.is_given else ():
             if is_trained_here(one.teacher):
                 one = one._replace(per_row=known if one.per_row is None else one.per_row)
                 guides.append(one._replace(teacher=self._to_train(one, training, boosting, matrices)))
             else:
-                guides.append(given(one, spec.loss.range))
+                guides.append(as_guide(one, spec.loss.range))
         check_same_labelled(guides, labelled)
         training = training.replace(guides=tuple(guides), has_own_weights=self.has_own_weights)
         for one in guides:
@@ -236,6 +253,28 @@ class Keywords:
             for matrix in one.teacher.about.matrices:
                 check_same_rows(dtrain, matrix, labelled)
         return training
+
+    def agreed(self, spec: Spec, boosting: Boosting) -> Keywords:
+        """Return the keywords of this worker with the kind of teacher on which all workers agree."""
+        if not collective.is_distributed() or self.teacher is not None or not self.is_given or self.kl_weight == 0:
+            return self
+        dtrain = boosting.dtrain
+        with all_or_none("a check of the training data"):
+            check_is_dmatrix(dtrain, "dtrain")
+            training = Training.from_matrix(spec, dtrain, read_labelled(self.labelled, dtrain.num_row()))
+            for matrix in self.matrices:
+                check_is_dmatrix(matrix, "privileged")
+        return self._resolved(training, dtrain)
+
+    def _default_kind(self) -> str:
+        return default_kind(self.method, self.crossfit, self.kl_weight, evaluates=self.privileged_evals is not None)
+
+    def _resolved(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
+        """Return these keywords with the kind of teacher that these rows and this objective allow."""
+        kind = self._default_kind()
+        if kind != "boosted":
+            kind = kind_for_rows(training, dtrain, *self.matrices)
+        return dataclasses.replace(self, teacher=kind)
 
     def _check_privileged(self, privileged: xgboost.DMatrix, training: Training, dtrain: xgboost.DMatrix) -> None:
         """Raise unless the privileged matrices have the rows of dtrain, or of their own labels."""
@@ -313,8 +352,21 @@ def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: boo
     """Raise what ``train`` would raise for this engine, before a cluster moves rows."""
     stand_in = Teacher()
     stand_in.is_adaptive = keywords.method == "jpib"
-    weight = DEFAULT_KL_WEIGHT if keywords.kl_weight is None else keywords.kl_weight
-    choose(engine, spec, [Guide(stand_in, weight)] if keywords.is_given and weight else [], is_uniform=is_uniform)
+    has_weight = keywords.is_given and keywords.kl_weight != 0
+    weight = keywords.kl_weight or DEFAULT_KL_WEIGHT
+    choose(engine, spec, [Guide(stand_in, weight)] if has_weight else [], is_uniform=is_uniform)
+
+
+def default_kind(method: str, crossfit: int | None, kl_weight: Any, *, evaluates: bool) -> str:
+    """Return the kind of teacher where the user named none: boosted with the keywords of the paper's methods."""
+    is_papers = method == "jpib" or crossfit == 0 or evaluates
+    return "boosted" if is_papers or (np.ndim(kl_weight) == 0 and kl_weight == 0) else DEFAULT_TEACHER
+
+
+def default_kl_weight(teacher: Any) -> float:
+    """Return the weight of a teacher where the user gave none: more for one that is trained here, but for boosting."""
+    is_boosted = isinstance(teacher, str) and teacher == "boosted"
+    return TRAINED_KL_WEIGHT if is_trained_here(teacher) and not is_boosted else DEFAULT_KL_WEIGHT
 
 
 def with_fitted_teachers(training: Training, progress: bool | None = False) -> Training:
@@ -331,7 +383,7 @@ def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> 
     """Return what a trained teacher sees: without privileged features all columns are those of dtrain."""
     if not has_privileged:
         return "all"
-    is_boosted = teacher is None or (isinstance(teacher, str) and teacher == "boosted")
+    is_boosted = isinstance(teacher, str) and teacher == "boosted"
     return teacher_sees or ("privileged" if is_boosted else "all")
 
 

@@ -103,20 +103,13 @@ def _centred_log(mean: Array) -> Array:
     return log - log.mean(axis=-1, keepdims=True)
 
 
-def _bounded_exp(margin: Array) -> Array:
-    xp = array_module(margin)
-    mean = xp.minimum(margin, _MAX_LOG)
-    xp.maximum(mean, -_MAX_LOG, out=mean)
-    return xp.exp(mean, out=mean)
-
-
 IDENTITY = Link(lambda margin: margin.copy(), lambda mean: mean)
 SIGMOID = Link(_sigmoid, lambda mean: np.log(mean) - np.log1p(-mean))
 SOFTMAX = Link(_softmax, _centred_log)
-LOG = Link(_bounded_exp, lambda mean: np.log(mean))
+LOG = Link(lambda margin: np.exp(np.clip(margin, -_MAX_LOG, _MAX_LOG)), np.log)
 # XGBoost's gradient of squared logarithms stops there as well.
 _FROM_MINUS_1 = Link(lambda margin: array_module(margin).maximum(margin, np.float32(-1 + 1e-6)), lambda mean: mean)
-_LOG_TIME = Link(lambda margin: array_module(margin).exp(margin), lambda mean: np.log(mean))
+_LOG_TIME = Link(np.exp, np.log)
 
 
 def _difference(mean: Array, target: Array) -> Array:
@@ -132,10 +125,6 @@ def _variance(mean: Array, target: Array) -> Array:
 def _cross_entropy(margin: Array, target: Array) -> Array:
     f = margin - margin.max(axis=1, keepdims=True)
     return np.log(np.exp(f).sum(axis=1)) - (target * f).sum(axis=1)
-
-
-def _tweedie_value(f: Array, target: Array, r: float) -> Array:
-    return np.exp((2 - r) * f) / (2 - r) + target * (np.exp((1 - r) * f) / (r - 1) if r > 1 else -f)
 
 
 def _no_gradient(mean: Array, target: Array) -> Array:
@@ -248,13 +237,13 @@ class Loss:
             mean = self.margin_of(mean + 1e-6)
         elif self.output == "margin":
             mean = self.margin_of(mean)
-        return _plain_numbers(mean)
+        return np.asarray(mean, np.float64).tolist()
 
     def estimated_base_score(self, mean: Array, scale_pos_weight: float) -> Any:
         """The ``base_score`` that XGBoost estimates from the weighted mean of the labels."""
         mean = self.newton_step(mean) if scale_pos_weight != 1 else mean
         taken_as_margin = self.output == "margin" or (self.multiclass and SHARES_ARE_MARGINS)
-        return _plain_numbers(mean) if taken_as_margin else self.base_score(mean)
+        return np.asarray(mean, np.float64).tolist() if taken_as_margin else self.base_score(mean)
 
     def gradient(self, mean: Array, target: Array, factor: Any) -> tuple[Array, Array]:
         """Gradient and Hessian in the margin."""
@@ -283,7 +272,12 @@ class Loss:
 
     def check_labels(self, label: Array, n_classes: int, name: str = "dtrain") -> None:
         """Raise if labels do not fit the objective: under a custom objective XGBoost checks none."""
-        if self.label_fields != ("label",):  # label_of has checked the bounds
+        if label.ndim == 2 and not self.takes_targets:
+            raise ValueError(
+                f"{name} has {label.shape[1]} labels per row, and a teacher supports several targets for "
+                f"{', '.join(OF_TARGETS)} only, not for {self.objective}: train one model for each"
+            )
+        if not label.size or self.label_fields != ("label",):  # label_of has checked the bounds
             return
         low, high = float(label.min()), float(label.max())
         if self.multiclass:
@@ -317,10 +311,6 @@ class Loss:
 
 def _configured(objective: str, params: Params) -> Loss:
     return LOSSES[objective].with_params(params)
-
-
-def _plain_numbers(mean: Array) -> Any:
-    return float(mean) if np.ndim(mean) == 0 else [float(value) for value in mean]
 
 
 def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], str] = "row {}".format) -> None:
@@ -364,11 +354,15 @@ def _with_variance_power(loss: Loss, params: Params) -> Loss:
         scale = mean ** (np.float32(1) - power)
         return scale * mean * (np.float32(2) - power) + scale * target * (power - np.float32(1))
 
+    def row_loss(f: Array, target: Array) -> Array:
+        r = float(power)
+        return np.exp((2 - r) * f) / (2 - r) + target * (np.exp((1 - r) * f) / (r - 1) if r > 1 else -f)
+
     return dataclasses.replace(
         loss,
         slope=slope,
         curvature=curvature,
-        row_loss=lambda f, target: _tweedie_value(f, target, float(power)),
+        row_loss=row_loss,
         default_metric=f"tweedie-nloglik@{power:g}",
     )
 

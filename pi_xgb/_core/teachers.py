@@ -32,7 +32,7 @@ class FixedTeacher(Teacher):
         self.about = About(kind="array", within=within)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        return self.values
+        return self._q
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
@@ -191,10 +191,10 @@ def weighted(teacher: Any, kl_weight: float | None, teacher_weight: Array | None
 
 def as_guides(teacher: Any, kl_weight: float | None, within: Range, teacher_weight: Array | None = None) -> list[Guide]:
     """Return the user's teachers: an array of q, a :class:`Teacher`, or a list of pairs of these and a weight."""
-    return [given(guide, within) for guide in weighted(teacher, kl_weight, teacher_weight)]
+    return [as_guide(guide, within) for guide in weighted(teacher, kl_weight, teacher_weight)]
 
 
-def given(guide: Guide, within: Range) -> Guide:
+def as_guide(guide: Guide, within: Range) -> Guide:
     """Return the user's teacher, checked; without weights per row its own default holds."""
     teacher = as_teacher(guide.teacher, within, guide.per_row)
     check_choice(teacher.hessian, HESSIANS, f"{type(teacher).__name__}.hessian")

@@ -15,7 +15,7 @@ from .._privacy_record import Privacy
 from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix, check_queries, check_weights
 from .._rows.supervision import no_labelled_row
 from .._warnings import warn_user
-from .._xgb.collective import global_max, global_sum, on_any_worker, on_every_worker
+from .._xgb.collective import global_max, global_sum, on_any_worker
 from .._xgb.matrix import query_of_row
 from .._xgb.params import (
     carried_objective_params,
@@ -25,7 +25,7 @@ from .._xgb.params import (
     user_params,
 )
 from .._xgb.rebind import train_in_place_of
-from .losses import OF_TARGETS, Loss, Range, loss_named
+from .losses import Loss, Range, loss_named
 
 # Params about the student's columns do not apply to the teacher's.
 ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
@@ -75,21 +75,6 @@ class Spec:
     def shape(self, n_rows: int) -> tuple[int, ...]:
         """Return the shape of the means of so many rows."""
         return (n_rows, self.n_classes) if self.n_classes else (n_rows,)
-
-    def check_labels(self, label: Array, name: str) -> None:
-        """Raise if known labels do not fit the objective."""
-        if label.ndim == 2 and not self.loss.takes_targets:
-            raise ValueError(
-                f"{name} has {label.shape[1]} labels per row, and a teacher supports several targets for "
-                f"{', '.join(OF_TARGETS)} only, not for {self.objective}: train one model for each"
-            )
-        if label.ndim == 2 and self.scale_pos_weight != 1:
-            raise ValueError(
-                "scale_pos_weight is not supported with a teacher and several targets, since a row has one weight: "
-                "leave it out"
-            )
-        if label.size:
-            self.loss.check_labels(label, self.n_classes, name)
 
     def of_teacher(self, teacher_params: Any) -> Spec:
         """Return the teacher's spec: its own params on top of those that it shares with the student."""
@@ -307,7 +292,12 @@ class Training:
         """Return the checked training of ``n_rows`` rows; ``name`` is that of their matrix, for messages."""
         check_labels_per_row(label, n_rows, name)
         check_weights(weight, n_rows, name)
-        spec.check_labels(label if labelled is None else label[labelled], name)
+        spec.loss.check_labels(label if labelled is None else label[labelled], spec.n_classes, name)
+        if label.ndim == 2 and spec.scale_pos_weight != 1:
+            raise ValueError(
+                "scale_pos_weight is not supported with a teacher and several targets, since a row has one weight: "
+                "leave it out"
+            )
         if labelled is not None:
             label = np.where(per_label(labelled, label), label, np.float32(0))
         effective = weight if weight.size else None
@@ -334,7 +324,7 @@ class Training:
 
         All workers must take the same branches, also where only some have rows that differ.
         """
-        return on_every_worker(self.labelled is None and all(guide.per_row is None for guide in self.guides))
+        return not on_any_worker(self.labelled is not None or any(guide.per_row is not None for guide in self.guides))
 
     def replace(self, **changes: Any) -> Training:
         """Return the same training with other values."""

@@ -133,8 +133,11 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
                 for i, (X, _) in enumerate(eval_set or ())
             ]
             eval_set = [(part, y) for (part, _), (_, y) in zip(divided, eval_set or (), strict=True)]
-            given["X"], eval_privileged = student, [table for _, table in divided]
+            given["X"], tables = student, [table for _, table in divided]
+            eval_privileged = tables if any(table is not None for table in tables) else None
         rows = {name: given.pop(name) for name in ("privileged", "teacher_weight", "crossfit_groups")}
+        if teacher is None and self.teacher is None and rows["privileged"] is not None and eval_privileged is not None:
+            teacher = "boosted"  # the kind that stops on them
         config = self._teacher_config(teacher, **rows)
         columns: Columns = {name: given.pop(name) for name in ("X", "y", "qid", "base_margin") if name in given}
         columns |= rows | {"teacher": config.teacher}
@@ -262,8 +265,8 @@ class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  #
         A boosted teacher has as many rounds as the student. The longer it trains, the more it overfits the labels,
         unless ``crossfit`` or early stopping (``eval_privileged``) prevents it.
     teacher : {"boosted", "forest", "linear", "mixed"} or estimator, default=None
-        The teacher to be trained: ``"boosted"`` by default if there are privileged columns. Without them it learns from
-        the columns of X. Limits and costs are those of :func:`pi_xgb.dask.train`.
+        The teacher to be trained: None is that of :func:`pi_xgb.train` if there are privileged columns. Without them it
+        learns from the columns of X. Limits and costs are those of :func:`pi_xgb.dask.train`.
     privileged_features : list of str, default=None
         The names of the privileged columns, where X is a Dask DataFrame that has them. The student does not see them;
         at ``predict`` they are optional and ignored.

@@ -122,7 +122,7 @@ def select(
     standard_errors : float, default=None
         How many standard errors, corrected for folds that share their rows (Nadeau and Bengio), a candidate must lead
         the recommended one by. None: as many as the best of that many equal candidates exceeds by chance with
-        probability 0.05, 2.0 for three candidates and 2.4 for seven. 0 chooses the best mean.
+        probability 0.2, 1.3 for three candidates and 1.8 for seven. 0 chooses the best mean.
     nfold : int, default=5
     repeats : int, default=None
     folds : splitter or list of (rows, rows), default=None

@@ -95,7 +95,7 @@ class Students:
         teacher_params = config.teacher_params
         config = dataclasses.replace(
             config,
-            teacher="boosted",
+            teacher=None if privileged is None else "boosted",
             teacher_params=None if teacher_params is None else on_one_thread(teacher_params, n_rows),
             labelled=read_labelled(config.labelled, n_rows),
             teacher_weight=weight,

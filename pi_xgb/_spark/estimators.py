@@ -62,7 +62,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
     privileged_cols = _own("privileged_cols", "the columns that the teacher sees: names, or one of vectors", _names)
     method = _own("method", "kbpib or jpib", TypeConverters.toString)
     kl_weight = _own("kl_weight", "the weight of the teacher, with 1 for the labels", TypeConverters.toFloat)
-    teacher = _own("teacher", "a kind, an estimator, or a list with weights; boosted if None", _teacher)
+    teacher = _own("teacher", "a kind, an estimator, or a list with weights", _teacher)
     teacher_sees = _own("teacher_sees", "privileged or all; by the kind of teacher if None", TypeConverters.toString)
     crossfit = _own("crossfit", "0, or the number of folds; by the kind of teacher if None", TypeConverters.toInt)
     teacher_params = _own("teacher_params", "the teacher's XGBoost parameters; the student's if None", _params_or_none)
@@ -215,9 +215,9 @@ class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
         ``engine="native"`` cannot, so the summary of the model has no training history. ``"auto"`` keeps the history,
         and uses the callback.
     teacher : {"boosted", "forest", "linear", "mixed"}, estimator or list, default=None
-        The teacher to be trained; None is ``"boosted"``. XGBoost trains ``"boosted"`` and ``"forest"`` over all tasks.
-        For the others one task gathers the labelled rows, at most 200,000. A list has pairs (one of these, weight).
-        With an estimator or a list the Spark estimator cannot be saved; its model can.
+        The teacher to be trained; None is that of :func:`pi_xgb.train`. XGBoost trains ``"boosted"`` and ``"forest"``
+        over all tasks. For the others one task gathers the labelled rows, at most 200,000. A list has pairs (one of
+        these, weight). With an estimator or a list the Spark estimator cannot be saved; its model can.
     teacher_sees
         As for :func:`pi_xgb.train`. A teacher that sees the features reads their values, so tasks hold two copies of
         them, without quantisation.

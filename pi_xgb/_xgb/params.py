@@ -94,14 +94,9 @@ def _in_force(names: tuple[str, ...], *sources: Mapping[str, Any]) -> float:
     return float(given[-1] if given else _DEFAULTS[names])
 
 
-def step_of(*sources: Mapping[str, Any]) -> float:
-    """Return the learning rate of the last source that sets it."""
-    return _in_force(_ETA, *sources)
-
-
-def regularisation_of(*sources: Mapping[str, Any]) -> float:
-    """Return the larger of lambda and min_child_weight, which both shrink leaves of few rows."""
-    return max(_in_force(names, *sources) for names in (_LAMBDA, _MIN_CHILD_WEIGHT))
+def steps_of(settings: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the learning rate, and the larger of lambda and min_child_weight, which both shrink leaves of few rows."""
+    return _in_force(_ETA, settings), max(_in_force(names, settings) for names in (_LAMBDA, _MIN_CHILD_WEIGHT))
 
 
 def carried_params(xgb_model: Any) -> dict[str, Any]:

@@ -36,10 +36,11 @@ def obstacle(
     loss, params, total = spec.loss, spec.params, sum(guide.kl_weight for guide in guides)
     is_noisy = any(guide.teacher.about.is_noisy for guide in guides) and loss.range != NUMBERS
     weighs_rows = spec.scale_pos_weight != 1 or not is_uniform
+    refuses_blends = not loss.has_gradient or loss.multiclass or is_noisy
     reasons = {
-        f"XGBoost's own {loss.objective} does not take every blend of labels and q as a label": not loss.has_gradient
-        or loss.multiclass
-        or is_noisy,
+        f"XGBoost's own {loss.objective} takes no blended labels, only whole classes or values without noise": (
+            refuses_blends
+        ),
         "a teacher that changes with the student (method='jpib', a constraint, a Teacher whose is_adaptive is True) "
         "needs Python in every round": any(guide.teacher.is_adaptive for guide in guides),
         "booster='gblinear' and sampling_method='gradient_based' do not scale their regularisation as trees do": (

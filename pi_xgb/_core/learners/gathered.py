@@ -20,6 +20,7 @@ from ..._xgb.collective import all_or_none, global_sum, on_any_worker
 from ..._xgb.matrix import freeze, query_of_row, set_queries
 from ..._xgb.threads import threads_of
 from ..crossfit import LEFT_OUT, SHARED
+from ..training import Training
 from .features import Features
 from .learned_teacher import Fitted, mean_of
 
@@ -40,6 +41,11 @@ def is_gathered(teacher: Any) -> bool:
     return not (isinstance(teacher, str) and teacher in ("boosted", "forest"))
 
 
+def n_labelled_rows(training: Training) -> int:
+    """Return the number of labelled rows of all workers; call it on every worker."""
+    return int(global_sum(np.array([training.known.sum()]))[0])
+
+
 def fit_gathered(recipe: Recipe) -> Fitted:
     """Return the teacher of all workers, and what it predicts for the rows of this one; call it on every worker.
 
@@ -54,8 +60,7 @@ def fit_gathered(recipe: Recipe) -> Fitted:
     The rows are sorted by their values, then shuffled by the seed: which worker has them changes neither folds nor
     models. Rows of queries stay in the order of the workers.
     """
-    known = recipe.training.known
-    n_labelled = int(global_sum(np.array([known.sum()]))[0])
+    known, n_labelled = recipe.training.known, n_labelled_rows(recipe.training)
     if n_labelled > MOST_LABELLED:
         raise ValueError(
             f"teacher={recipe.kind!r} learns from at most {MOST_LABELLED} labelled rows in a distributed training, "

@@ -14,6 +14,8 @@ from xgboost import collective
 from ..._arrays import Array
 from ..._progress import progress_bar
 from ..._rows.checks import check_choice, check_whole
+from ..._warnings import warn_user
+from ..._xgb.collective import on_any_worker
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
 from ..crossfit import (
@@ -30,12 +32,12 @@ from ..crossfit import (
 )
 from ..metric_eval import mean_loss
 from ..training import About, Spec, Training, per_label
-from . import LEARNERS, TEACHERS, members_of
+from . import DEFAULT_TEACHER, LEARNERS, TEACHERS, gathered, members_of
 from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Columns, Features, Learner, Model
 from .forest import Forest
-from .gathered import fit_gathered, is_gathered
+from .gathered import fit_gathered, is_gathered, n_labelled_rows
 from .learned_teacher import Fitted, LearnedTeacher, Member
 from .mixture import Mixture
 
@@ -281,6 +283,26 @@ class Recipe:
         model = learner.fit(features, label, weight)
         step()
         return model
+
+
+def kind_for_rows(training: Training, *matrices: xgboost.DMatrix) -> str:
+    """Return the kind of teacher that rows and objective allow, where the user named none; call it on every worker."""
+    n_labelled, is_readable = n_labelled_rows(training), not on_any_worker(not all(map(can_be_cut, matrices)))
+    if not training.spec.loss.has_gradient or n_labelled < 2:
+        return "boosted"
+    if collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
+        warn_user(
+            f"the teacher is boosted, since a mixed one learns from at most {gathered.MOST_LABELLED} labelled rows in "
+            f"a distributed training, got {n_labelled}: name teacher='boosted', or label fewer rows"
+        )
+        return "boosted"
+    if is_readable:
+        return DEFAULT_TEACHER
+    warn_user(
+        "the teacher is boosted, since a mixed one reads the values of the rows, which a QuantileDMatrix and external "
+        "memory do not give back: build a DMatrix for both matrices, or name teacher='boosted'"
+    )
+    return "boosted"
 
 
 def kind_of(teacher: Any) -> str:
