@@ -78,14 +78,12 @@ JPIB, NATIVE = {"method": "jpib"}, {"engine": "native"}
 CASES = {
     "kbpib weighted": Case(by_row=("weight",), is_exact=True),
     "kbpib native": Case(keywords=NATIVE, is_exact=True),
-    "jpib native": Case(keywords=JPIB | NATIVE, is_exact=True),
     "jpib weighted": Case(keywords=JPIB, by_row=("weight",), is_exact=True),
     "jpib of three classes": Case("kinds", {"objective": "multi:softprob", "num_class": 3}, JPIB),
     "teacher that sees all": Case(keywords={"teacher_sees": "all", "crossfit": 0}),
     "teacher with params": Case(keywords={"teacher_params": {"max_depth": 2, "max_bin": 64}}, clusters=NOT_SPARK),
     "unlabelled kbpib": Case(**UNLABELLED),
     "unlabelled kbpib native": Case(keywords=NATIVE, **UNLABELLED),
-    "unlabelled jpib native": Case(keywords=JPIB | NATIVE, **UNLABELLED),
     "unlabelled on other workers": Case(by_row=("teacher_weight",), labelled="labels_of_first"),
     "unlabelled, without weight": Case(keywords={"kl_weight": 0.0}, labelled="labelled", clusters=("workers",)),
     "weighted teacher": Case(by_row=("teacher_weight",)),
@@ -127,7 +125,7 @@ def keywords_of(case: Case, of_rows: Any, by_column: Any = DemographicParity) ->
         del own["kl_weight"]
     q, group, counts = (functools.partial(of_rows, columns()[n]) for n in ("q", "group", "teacher_weight"))
     given = {
-        None: dict,
+        None: lambda: {"teacher": case.keywords.get("teacher", "boosted")},
         "q": lambda: {"teacher": q()},
         "list": lambda: {"teacher": [(q(), 1.5), (q(), counts())]},
         "constraint": lambda: {"teacher": by_column(group())},
@@ -209,7 +207,7 @@ def student_of_folds(parts: list[np.ndarray], rounds: int, known: Any, groups: A
 
 
 KNOWN = np.arange(N_ROWS) % 5 < 2
-CROSSFIT = {"crossfit": 2, "kl_weight": 2.0}
+CROSSFIT = {"teacher": "boosted", "crossfit": 2, "kl_weight": 2.0}
 
 
 # --- Teachers that XGBoost does not train: one worker gathers the labelled rows -------------------------------------
@@ -440,12 +438,12 @@ def error_of(fault: str, start: int, end: int) -> str | None:
         "inexact engine": {"labelled": known, "engine": "native"},
         "too many labels": {"teacher": "linear", "labelled": known},
         "too many labels in a list": {"teacher": [("linear", 1.0), (LogisticRegression(), 2.0)], "labelled": known},
-        "too many folds": {"teacher": "linear", "labelled": known & (row % 30 == 0), "crossfit": 30},
-        "a failing estimator": {"teacher": Failing(), "labelled": known & (row % 30 == 0)},
+        "too many folds": {"teacher": "linear", "labelled": known & (row[: len(known)] % 30 == 0), "crossfit": 30},
+        "a failing estimator": {"teacher": Failing(), "labelled": known & (row[: len(known)] % 30 == 0)},
     }[fault]
     params = {**PARAMS, "tree_method": "approx"} if fault == "inexact engine" else PARAMS
     dtrain = xgb.DMatrix(x, y, weight=np.zeros_like(weight) if fault == "no weights" else None)
-    keywords = {"privileged": xgb.DMatrix(z, y), **keywords}
+    keywords = {"privileged": xgb.DMatrix(z, y), "teacher": "boosted", **keywords}
     try:
         with mock.patch.object(gathered, "MOST_LABELLED", 50):
             pi_xgb.train({**params, "base_score": 0.5}, dtrain, 2, **keywords)
@@ -521,7 +519,7 @@ def every_row_drawn(client: Any) -> Any:
         client.run(draw, share)
 
 
-@of("dask", fast=("kbpib weighted", "unlabelled jpib native"))
+@of("dask", fast=("kbpib weighted", "unlabelled kbpib native"))
 def test_dask_trains_the_model_of_one_machine(client: Any, name: str) -> None:
     pid, spread = importlib.import_module("pi_xgb.dask"), importlib.import_module("helpers_dask").spread
     case = CASES[name]
@@ -575,7 +573,8 @@ def spark_estimator(case: Case, **settings: Any) -> Any:
     params |= {"unlabelled": "teach"} if case.labelled else {}
     own = {"features_col": X_NAMES, "privileged_cols": Z_NAMES, "label_col": "label", "n_estimators": ROUNDS}
     own |= {"num_workers": 2, "verbose": False}
-    own |= {} if isinstance(case.keywords.get("teacher"), list) else {"kl_weight": 2.0}
+    own |= {"teacher": "boosted"} if not isinstance(case.keywords.get("teacher"), list) else {}
+    own |= {"kl_weight": 2.0} if "teacher" in own else {}
     return getattr(pis, f"PrivilegedSparkXGB{kind}")(**own | params | case.keywords | settings)
 
 
@@ -603,7 +602,7 @@ SPARK_WARNS = [
 
 @SPARK_WARNS[0]
 @SPARK_WARNS[1]
-@of("spark", fast=("kbpib weighted", "unlabelled jpib native"))
+@of("spark", fast=("kbpib weighted", "unlabelled kbpib native"))
 def test_spark_trains_the_model_of_one_machine(spark: Any, name: str) -> None:
     case = CASES[name]
     with warnings.catch_warnings():
