@@ -35,13 +35,13 @@ def work(task, n_workers, start, end, arguments, answers):
         answers.put((start, type(error).__name__, f"{error}\n{traceback.format_exc()}"))
 
 
-def on_workers(task, n_workers):
+def on_workers(task, n_workers, cuts=None):
     """Run the task on n real processes; their answers, in the order of their rows."""
     tracker = RabitTracker(host_ip="127.0.0.1", n_workers=n_workers)
     tracker.start()
     context = processes()
     answers = context.Queue()
-    cuts = CUTS[n_workers]
+    cuts = cuts or CUTS[n_workers]
     workers = [
         context.Process(target=work, args=(task, n_workers, start, end, tracker.worker_args(), answers), daemon=True)
         for start, end in itertools.pairwise(cuts)

@@ -15,11 +15,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_distributed import CUTS, N_ROWS, results_of_workers, rows
-from sklearn.linear_model import LogisticRegression
+from helpers_distributed import CUTS, N_ROWS, on_workers, results_of_workers, rows
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
 
 import pi_xgb
-from pi_xgb._core.learners import forest
+from pi_xgb._core.learners import forest, gathered
 from pi_xgb._stats.folds import deal_groups
 from pi_xgb.constraints import DemographicParity
 
@@ -74,14 +78,12 @@ JPIB, NATIVE = {"method": "jpib"}, {"engine": "native"}
 CASES = {
     "kbpib weighted": Case(by_row=("weight",), is_exact=True),
     "kbpib native": Case(keywords=NATIVE, is_exact=True),
-    "jpib native": Case(keywords=JPIB | NATIVE, is_exact=True),
     "jpib weighted": Case(keywords=JPIB, by_row=("weight",), is_exact=True),
     "jpib of three classes": Case("kinds", {"objective": "multi:softprob", "num_class": 3}, JPIB),
     "teacher that sees all": Case(keywords={"teacher_sees": "all", "crossfit": 0}),
     "teacher with params": Case(keywords={"teacher_params": {"max_depth": 2, "max_bin": 64}}, clusters=NOT_SPARK),
     "unlabelled kbpib": Case(**UNLABELLED),
     "unlabelled kbpib native": Case(keywords=NATIVE, **UNLABELLED),
-    "unlabelled jpib native": Case(keywords=JPIB | NATIVE, **UNLABELLED),
     "unlabelled on other workers": Case(by_row=("teacher_weight",), labelled="labels_of_first"),
     "unlabelled, without weight": Case(keywords={"kl_weight": 0.0}, labelled="labelled", clusters=("workers",)),
     "weighted teacher": Case(by_row=("teacher_weight",)),
@@ -123,7 +125,7 @@ def keywords_of(case: Case, of_rows: Any, by_column: Any = DemographicParity) ->
         del own["kl_weight"]
     q, group, counts = (functools.partial(of_rows, columns()[n]) for n in ("q", "group", "teacher_weight"))
     given = {
-        None: dict,
+        None: lambda: {"teacher": case.keywords.get("teacher", "boosted")},
         "q": lambda: {"teacher": q()},
         "list": lambda: {"teacher": [(q(), 1.5), (q(), counts())]},
         "constraint": lambda: {"teacher": by_column(group())},
@@ -205,7 +207,164 @@ def student_of_folds(parts: list[np.ndarray], rounds: int, known: Any, groups: A
 
 
 KNOWN = np.arange(N_ROWS) % 5 < 2
-CROSSFIT = {"crossfit": 2, "kl_weight": 2.0}
+CROSSFIT = {"teacher": "boosted", "crossfit": 2, "kl_weight": 2.0}
+
+
+# --- Teachers that XGBoost does not train: one worker gathers the labelled rows -------------------------------------
+
+N_MANY = 8_000
+REGRESSION = make_pipeline(SimpleImputer(), LinearRegression())
+FOREST = RandomForestClassifier(20, min_samples_leaf=3, random_state=0)
+
+
+@functools.cache
+def many() -> dict[str, np.ndarray]:
+    """Many rows, 200 of them with a label. Of two workers the first has half of the labels, all, or none."""
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 12, (N_MANY, 5)).astype(np.float32)
+    z = x[:, :2] + rng.normal(0, 3, (N_MANY, 2)).astype(np.float32)
+    row, total = np.arange(N_MANY), z.sum(axis=1)
+    some = np.zeros(N_MANY, bool)
+    some[rng.choice(N_MANY, 200, replace=False)] = True
+    z[rng.random(N_MANY) < 0.1, 1] = np.nan
+    return {
+        **{"x": x, "z": z, "y": (total + rng.normal(0, 3, N_MANY) > 11).astype(np.float32)},
+        "kinds": np.where(row < 2_000, 2, total > 11).astype(np.float32),
+        "amount": np.maximum(np.round(total / 4), 0),
+        "sex": row % 2,
+        "weight": rng.integers(1, 4, N_MANY).astype(np.float32),
+        "base_margin": np.log(1 + x[:, 4] % 3),
+        "teacher_weight": rng.choice([0.5, 1.0], N_MANY),
+        "crossfit_groups": row % 50,
+        "labelled": some,
+        "first": np.isin(row, np.flatnonzero(row < 3_000)[:200]),
+        "last": np.isin(row, np.flatnonzero(row >= 3_000)[:200]),
+    }
+
+
+THREE = {"objective": "multi:softprob", "num_class": 3}
+GATHERED = {
+    "mixed": Case(keywords={"teacher": "mixed"}),
+    "linear": Case(keywords={"teacher": "linear"}),
+    "estimator": Case(keywords={"teacher": FOREST}),
+    "labels of one worker": Case(keywords={"teacher": "mixed"}, labelled="first"),
+    "labels of the other": Case(keywords={"teacher": FOREST, "crossfit": 0}, labelled="last"),
+    "groups on all workers": Case(keywords={"teacher": "linear", "crossfit": 4}, by_row=("crossfit_groups",)),
+    "weights": Case(keywords={"teacher": "linear"}, by_row=("weight", "teacher_weight")),
+    "privileged columns alone": Case(keywords={"teacher": "linear", "teacher_sees": "privileged"}),
+    "a class of one worker": Case("kinds", THREE, {"teacher": "mixed"}),
+    "counts": Case("amount", COUNTS, {"teacher": "mixed"}, EXPOSED),
+    "numbers": Case(
+        "amount", {"objective": "reg:squarederror"}, {"teacher": make_pipeline(SimpleImputer(), LinearRegression())}
+    ),
+    "several": Case(keywords={"teacher": [("linear", 1.0), (FOREST, 0.5)]}),
+    "beside a constraint": Case(keywords={"teacher": [("linear", 1.0), ("constraint", 2.0)]}, clusters=NOT_SPARK),
+}
+
+
+def gathered_fields(case: Case) -> dict[str, np.ndarray]:
+    every, known = many(), many()[case.labelled or "labelled"]
+    fields = {name: every[name] for name in ("weight", "base_margin") if name in case.by_row}
+    return fields | {"label": np.where(known, every[case.label], 0)}
+
+
+def gathered_keywords(case: Case, of_rows: Any, by_column: Any = DemographicParity) -> dict[str, Any]:
+    names = [name for name in ("teacher_weight", "crossfit_groups") if name in case.by_row]
+    own = case.keywords | {"labelled": of_rows(many()[case.labelled or "labelled"])}
+    if "constraint" in str(own["teacher"]):
+        own["teacher"] = [("linear", 1.0), (by_column(of_rows(many()["sex"])), 2.0)]
+    weight = {} if isinstance(own["teacher"], list) else {"kl_weight": 2.0}
+    return own | weight | {name: of_rows(many()[name]) for name in names}
+
+
+def gathered_training(name: str, rows: np.ndarray) -> xgb.Booster:
+    case = GATHERED[name]
+    part = {key: values[rows] for key, values in gathered_fields(case).items()}
+    dtrain, privileged = (xgb.DMatrix(many()[columns][rows], **part) for columns in ("x", "z"))
+    keywords = gathered_keywords(case, lambda values: values[rows])
+    return pi_xgb.train({**PARAMS, **case.params}, dtrain, ROUNDS, privileged=privileged, **keywords)
+
+
+def teacher_values(name: str, rows: np.ndarray) -> np.ndarray:
+    """q of these rows from a teacher that sees all columns."""
+    case, every = GATHERED[name], many()
+    matrix = xgb.DMatrix(np.hstack([every["x"], every["z"]])[rows], gathered_fields(case)["label"][rows])
+    own = {"teacher": case.keywords["teacher"], "labelled": every["labelled"][rows]}
+    return pi_xgb.fit_teacher(PARAMS, matrix, ROUNDS, **own).values
+
+
+def in_order_of_values(name: str) -> np.ndarray:
+    """All rows; those with a label sorted by their values, then shuffled, as the worker that gathers them has them."""
+    case, every = GATHERED[name], many()
+    known = np.flatnonzero(every[case.labelled or "labelled"])
+    columns = ["z"] if case.keywords.get("teacher_sees") else ["x", "z"]
+    values = np.column_stack([*(every[column][known] for column in columns), every[case.label][known]])
+    known = known[np.lexsort(values.T[::-1])][np.random.default_rng(0).permutation(len(known))]
+    return np.append(known, np.setdiff1d(np.arange(N_MANY), known))
+
+
+@functools.cache
+def gathered_on_one_machine(name: str) -> xgb.Booster:
+    return gathered_training(name, in_order_of_values(name))
+
+
+def assert_taught_alike(booster: xgb.Booster, name: str) -> None:
+    expected, test = gathered_on_one_machine(name), xgb.DMatrix(many()["x"], feature_names=X_NAMES)
+    found = booster.copy()
+    for model in (found, expected):
+        model.feature_names = X_NAMES
+    predicted = [model.predict(test) for model in (found, expected)]
+    np.testing.assert_allclose(*predicted, rtol=1e-4, atol=1e-5)
+    if name in ("mixed", "linear", "estimator"):
+        scores = [roc_auc_score(many()["y"], p) for p in predicted]
+        assert abs(scores[0] - scores[1]) < 0.002
+        assert scores[1] > 0.8
+    assert found.attributes() == expected.attributes()
+
+
+def gathered_on(cluster: str) -> Any:
+    return pytest.mark.parametrize("name", [name for name, case in GATHERED.items() if cluster in case.clusters])
+
+
+def gathered_here(n_workers: int, start: int, end: int) -> bytes:
+    rows = np.arange(start, end)
+    models = {name: bytes(gathered_training(name, rows).save_raw("json")) for name in GATHERED}
+    return pickle.dumps((models, {name: teacher_values(name, rows) for name in ("mixed", "linear", "estimator")}))
+
+
+@pytest.fixture(scope="module")
+def gathered_answers() -> Any:
+    outcomes = on_workers(gathered_here, 2, [0, 3_000, N_MANY])
+    assert [kind for kind, _ in outcomes] == ["done"] * 2, outcomes
+    return [pickle.loads(answer) for _, answer in outcomes]
+
+
+@pytest.mark.slow
+@gathered_on("workers")
+def test_a_gathered_teacher_teaches_on_workers_as_on_one_machine(gathered_answers: Any, name: str) -> None:
+    models = [models[name] for models, _ in gathered_answers]
+    assert models[0] == models[1]
+    assert_taught_alike(xgb.Booster(model_file=bytearray(models[0])), name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mixed", "linear", "estimator"])
+def test_a_gathered_teacher_predicts_every_row_as_on_one_machine(gathered_answers: Any, name: str) -> None:
+    found, order = np.concatenate([values[name] for _, values in gathered_answers]), in_order_of_values(name)
+    np.testing.assert_allclose(found[order], teacher_values(name, order), atol=1e-6)
+
+
+@pytest.mark.slow
+@gathered_on("dask")
+def test_a_gathered_teacher_teaches_on_dask_as_on_one_machine(client: Any, name: str) -> None:
+    pid, spread = importlib.import_module("pi_xgb.dask"), importlib.import_module("helpers_dask").spread
+    case, spread = GATHERED[name], functools.partial(spread, chunks=(1_000, 3_500, 500, 3_000))
+    fields = {key: spread(values) for key, values in gathered_fields(case).items()}
+    dtrain, privileged = (pid.DaskDMatrix(client, spread(many()[columns]), **fields) for columns in ("x", "z"))
+    keywords = gathered_keywords(case, spread, functools.partial(pid.by_column, DemographicParity))
+    params = {**PARAMS, **case.params}
+    booster = pid.train(client, params, dtrain, ROUNDS, privileged=privileged, verbose_eval=False, **keywords)
+    assert_taught_alike(booster["booster"], name)
 
 
 # --- XGBoost's communicator: real processes, two of them and three -----------------------------------------------
@@ -238,10 +397,10 @@ ON_ALL = {
     "no weights": "all 0, on every worker",
     "inexact engine": "teachers that differ from row to row",
     "torn groups": "7 groups on several workers",
-    "linear": "teacher must be 'boosted' or 'forest' in a distributed training, got 'linear'",
-    "mixed": "in a distributed training, got 'mixed'",
-    "estimator": "in a distributed training, got 'LogisticRegression'",
-    "mixed in a list": "in a distributed training, got 'mixed'",
+    "too many labels": "at most 50 labelled rows in a distributed training, which one worker gathers, got",
+    "too many labels in a list": "use teacher='boosted'",
+    "too many folds": "crossfit must be 0 (the teacher sees every row) or between 2 and the",
+    "a failing estimator": "of this estimator",
 }
 ON_LAST = {
     "short q": "q of the teacher has",
@@ -251,6 +410,11 @@ ON_LAST = {
     "few labels": "from which a teacher learns. Each worker deals its own rows",
     "few groups": "1 distinct values for 3 folds",
 }
+
+
+class Failing(LogisticRegression):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        raise RuntimeError("of this estimator")
 
 
 def error_of(fault: str, start: int, end: int) -> str | None:
@@ -272,16 +436,18 @@ def error_of(fault: str, start: int, end: int) -> str | None:
         "few groups": {"crossfit": 3, "crossfit_groups": row // N_ROWS if last else row},
         "torn groups": {"crossfit": 3, "crossfit_groups": row % 7},
         "inexact engine": {"labelled": known, "engine": "native"},
-        "linear": {"teacher": "linear"},
-        "mixed": {"teacher": "mixed"},
-        "estimator": {"teacher": LogisticRegression()},
-        "mixed in a list": {"teacher": [("boosted", 1.0), ("mixed", 2.0)]},
+        "too many labels": {"teacher": "linear", "labelled": known},
+        "too many labels in a list": {"teacher": [("linear", 1.0), (LogisticRegression(), 2.0)], "labelled": known},
+        "too many folds": {"teacher": "linear", "labelled": known & (row[: len(known)] % 30 == 0), "crossfit": 30},
+        "a failing estimator": {"teacher": Failing(), "labelled": known & (row[: len(known)] % 30 == 0)},
     }[fault]
     params = {**PARAMS, "tree_method": "approx"} if fault == "inexact engine" else PARAMS
     dtrain = xgb.DMatrix(x, y, weight=np.zeros_like(weight) if fault == "no weights" else None)
+    keywords = {"privileged": xgb.DMatrix(z, y), "teacher": "boosted", **keywords}
     try:
-        pi_xgb.train({**params, "base_score": 0.5}, dtrain, 2, **{"privileged": xgb.DMatrix(z, y), **keywords})
-    except (ValueError, TypeError) as error:
+        with mock.patch.object(gathered, "MOST_LABELLED", 50):
+            pi_xgb.train({**params, "base_score": 0.5}, dtrain, 2, **keywords)
+    except (ValueError, TypeError, RuntimeError) as error:
         return str(error)
     return None
 
@@ -353,7 +519,7 @@ def every_row_drawn(client: Any) -> Any:
         client.run(draw, share)
 
 
-@of("dask", fast=("kbpib weighted", "unlabelled jpib native"))
+@of("dask", fast=("kbpib weighted", "unlabelled kbpib native"))
 def test_dask_trains_the_model_of_one_machine(client: Any, name: str) -> None:
     pid, spread = importlib.import_module("pi_xgb.dask"), importlib.import_module("helpers_dask").spread
     case = CASES[name]
@@ -406,7 +572,9 @@ def spark_estimator(case: Case, **settings: Any) -> Any:
     params |= {"qid_col": "qid"} if "qid" in case.by_row else {}
     params |= {"unlabelled": "teach"} if case.labelled else {}
     own = {"features_col": X_NAMES, "privileged_cols": Z_NAMES, "label_col": "label", "n_estimators": ROUNDS}
-    own |= {"num_workers": 2, "kl_weight": 2.0, "verbose": False}
+    own |= {"num_workers": 2, "verbose": False}
+    own |= {"teacher": "boosted"} if not isinstance(case.keywords.get("teacher"), list) else {}
+    own |= {"kl_weight": 2.0} if "teacher" in own else {}
     return getattr(pis, f"PrivilegedSparkXGB{kind}")(**own | params | case.keywords | settings)
 
 
@@ -434,7 +602,7 @@ SPARK_WARNS = [
 
 @SPARK_WARNS[0]
 @SPARK_WARNS[1]
-@of("spark", fast=("kbpib weighted", "unlabelled jpib native"))
+@of("spark", fast=("kbpib weighted", "unlabelled kbpib native"))
 def test_spark_trains_the_model_of_one_machine(spark: Any, name: str) -> None:
     case = CASES[name]
     with warnings.catch_warnings():
@@ -457,3 +625,19 @@ def test_spark_tasks_deal_their_own_rows_to_folds(spark: Any) -> None:
     booster = spark_estimator(case, n_estimators=3, crossfit=2, crossfit_groups_col="patient").fit(frame).get_booster()
     found = booster.predict(xgb.DMatrix(columns()["x"], feature_names=X_NAMES))
     np.testing.assert_allclose(found, student_of_folds(parts, 3, KNOWN, groups, 2), atol=1e-5)
+
+
+@SPARK_WARNS[0]
+@SPARK_WARNS[1]
+@pytest.mark.slow
+@gathered_on("spark")
+def test_a_gathered_teacher_teaches_on_spark_as_on_one_machine(spark: Any, name: str) -> None:
+    case, every = GATHERED[name], many()
+    known = every[case.labelled or "labelled"]
+    table = pd.DataFrame(np.hstack([every["x"], every["z"]]).astype(float), columns=[*X_NAMES, *Z_NAMES])
+    table = table.assign(
+        **{name: every[name] for name in case.by_row}, label=np.where(known, every[case.label], np.nan)
+    )
+    groups = {"crossfit_groups_col": "crossfit_groups"} if "crossfit_groups" in case.by_row else {}
+    estimator = spark_estimator(dataclasses.replace(case, labelled="labelled"), **groups)
+    assert_taught_alike(estimator.fit(spark.createDataFrame(table)).get_booster(), name)

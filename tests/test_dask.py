@@ -452,7 +452,7 @@ def test_what_a_ranker_of_a_cluster_cannot_is_said_before_any_training(client):
 
 @pytest.mark.parametrize(
     ("parameter", "instead"),
-    [("constraints", r"teacher=\[\(by_column"), ("privileged_features", r"privileged=table\[names\]")],
+    [("constraints", r"teacher=\[\(by_column")],
 )
 def test_parameters_of_the_other_estimators_are_not_dropped_in_silence(parameter, instead):
     x, _, y, *_ = rows()
@@ -513,7 +513,6 @@ def faults(client):
         "teacher_weight must be numbers from 0": {"teacher": q, "teacher_weight": spread(-COUNTS)},
         "labelled must be truth values": {"teacher": q, "labelled": spread(ROW)},
         "labelled has no row with a label": {"privileged": privileged, "labelled": ROW < 0},
-        "in a distributed training, got 'mixed'.*pi_xgb.fit_teacher": {"privileged": privileged, "teacher": "mixed"},
         "got 'LogisticRegression'": {"privileged": privileged, "teacher": LogisticRegression()},
         r"teacher='forest' requires .*values.*QuantileDMatrix": {
             "dtrain": pid.DaskQuantileDMatrix(client, spread(x), spread(y)),
@@ -605,3 +604,29 @@ def test_a_lost_worker_ends_the_training(client):
         train(client, dtrain, privileged=privileged)
     # New workers for the tests that follow; XGBoost may yet end the other one, whose peer is gone.
     client.restart_workers(list(client.scheduler_info()["workers"]), timeout=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("teacher", ["mixed", "boosted"])
+def test_names_of_privileged_columns_serve_as_a_second_collection(client, teacher):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    x, z, y, *_ = rows()
+    table = pd.DataFrame(np.hstack([x, z]), columns=["a", "b", "c", "d", "e", "z0", "z1"])
+    both, label = dd.from_pandas(table, npartitions=3), dd.from_pandas(pd.Series(y), npartitions=3)
+    apart = both[["a", "b", "c", "d", "e"]]
+    settings = {"n_estimators": 3, "max_depth": 3, "teacher": teacher, "kl_weight": 2.0}
+    named = pid.DaskPrivilegedXGBClassifier(privileged_features=["z0", "z1"], **settings)
+    named.fit(both, label, eval_set=[(both, label)])
+    second = pid.DaskPrivilegedXGBClassifier(**settings).fit(apart, label, privileged=both[["z0", "z1"]])
+    assert named.get_booster().feature_names == list(apart.columns)
+    expected = second.predict_proba(apart).compute()
+    for X in (both, apart):
+        np.testing.assert_allclose(named.predict_proba(X).compute(), expected, atol=1e-5)
+        np.testing.assert_array_equal(named.predict(X).compute(), expected[:, 1] > 0.5)
+    for names, message in [(["nothing"], "lacks"), ("z0", "list of some names"), ([], "list of some names")]:
+        with pytest.raises(ValueError, match=f"privileged_features.*{message}"):
+            pid.DaskPrivilegedXGBClassifier(privileged_features=names, **settings).fit(both, label)
+    with pytest.raises(TypeError, match="privileged_features require Dask DataFrames"):
+        named.fit(spread(x), spread(y))

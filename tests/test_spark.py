@@ -266,8 +266,6 @@ SETTINGS_AT_FAULT = {
     "crossfit of jpib": ({"method": "jpib", "crossfit": 3}, "crossfit is not supported with method='jpib'"),
     "crossfit": ({"crossfit": 1}, "crossfit must be 0"),
     "kind of teacher": ({"teacher": "woods"}, "teacher must be one of .* got 'woods'"),
-    "mixed": ({"teacher": "mixed"}, "teacher must be 'boosted' or 'forest' in a distributed training, got 'mixed'"),
-    "linear": ({"teacher": "linear"}, "in a distributed training, got 'linear'"),
     "forest of jpib": ({"teacher": "forest", "method": "jpib"}, "method='jpib' requires .*got teacher='forest'"),
     "sees nothing": ({"privileged_cols": None, "teacher_sees": "all", "teacher": "forest"}, "teacher_sees requires"),
     "seen twice": (

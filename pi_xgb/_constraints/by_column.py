@@ -29,10 +29,13 @@ class ByColumn(Teacher):
         self.constraint = constraint
         self.columns = columns
         self.options = options
-        # The columns of ``sensitive_features``, which the student should not see.
-        self.privileged_columns = listed(columns.get("sensitive_features"))
         # The constraint with its columns, as a user writes it.
         self.kind = f"{constraint.__name__}({', '.join([*map(repr, columns.values()), *as_keywords(options)])})"
+
+    @property
+    def privileged_columns(self) -> list[Any]:
+        """The columns of ``sensitive_features``, which the student should not see."""
+        return listed(self.columns.get("sensitive_features"))
 
     def resolve_columns(self, look_up: Callable[[Any], Any]) -> Teacher:
         """Return the constraint on the values of its columns."""

@@ -160,17 +160,22 @@ class DealtFolds(Protocol):
 
 
 def out_of_fold(
-    fits: dict[str, Callable[[Array], M]], predict: Callable[[M, Array], Array], folds: Folds, threads: int
+    fits: dict[str, Callable[[Array], M]],
+    predict: Callable[[M, Array], Array],
+    folds: Folds,
+    threads: int,
+    *,
+    needs_whole: bool = False,
 ) -> dict[str, OutOfFold[M]]:
     """Of each member, the prediction of each row by models not fitted on it, and its models.
 
     ``fits[member](rows)`` and ``predict(model, rows)`` take row numbers. A row of no fold gets the prediction of a
     model of all learnable rows. Of a booster, which repeats the labels more closely than the others, it gets the mean
-    of the models of the folds.
+    of the models of the folds. ``needs_whole``: whether other rows than these are of no fold.
     """
     shared = np.flatnonzero(folds.fold_of == SHARED)
     of_members = [(member, fold) for member in reversed(fits) for fold in folds.numbers]
-    if shared.size:
+    if shared.size or needs_whole:
         of_members += [(member, WHOLE) for member in fits if member not in AVERAGED]
 
     def of_fold(member_and_fold: tuple[str, int]) -> tuple[M, list[tuple[Array, Array]]]:
@@ -187,7 +192,9 @@ def out_of_fold(
     for member in fits:
         models, parts = zip(*(found[member, fold] for fold in folds.numbers), strict=True)
         whole = found[member, WHOLE][0] if (member, WHOLE) in found else None
-        pieces = [*itertools.chain(*parts), *([] if whole is None else [(shared, predict(whole, shared))])]
+        pieces = list(itertools.chain(*parts))
+        if whole is not None and shared.size:
+            pieces.append((shared, predict(whole, shared)))
         first = pieces[0][1]
         predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
         for rows, part in pieces:

@@ -8,10 +8,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import xgboost
+from xgboost import collective
 
 from .._rows.checks import check_choice, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_no_overlap, check_same_rows
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
+from .._xgb.collective import all_or_none
 from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .distillation import answer
@@ -22,7 +24,6 @@ from .learners.estimator import is_estimator
 from .learners.features import Features
 from .learners.recipe import (
     Recipe,
-    check_distributed,
     check_instance,
     check_readable,
     check_rounds,
@@ -127,7 +128,13 @@ class Keywords:
 
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
-        return [name for name in names if (value := getattr(self, name)) is not None and value is not _DEFAULTS[name]]
+        # Arrays have no truth value; a word from another process is another object.
+
+        def is_set(name: str) -> bool:
+            value, default = getattr(self, name), _DEFAULTS[name]
+            return value is not None and (value != default if isinstance(value, str) else value is not default)
+
+        return [name for name in names if is_set(name)]
 
     def check(self, early_stopping_rounds: Any = None) -> None:
         """Raise for keywords that contradict each other or have no effect."""
@@ -158,11 +165,6 @@ class Keywords:
                 f"{require(named)} a {'trainable ' * self.is_given}teacher, and none is configured: pass privileged= "
                 "or teacher=, or leave them out. To train on labelled rows alone build dtrain from them"
             )
-
-    def check_distributed(self) -> None:
-        """Raise for a teacher that cannot be trained on rows that are split over workers."""
-        for teacher in [] if self.teacher is None else self._trained:
-            check_distributed(teacher)
 
     def check_continues(self, xgb_model: Any) -> None:
         """Raise if method='jpib' would continue a student without its teacher."""
@@ -251,6 +253,18 @@ class Keywords:
             for matrix in one.teacher.about.matrices:
                 check_same_rows(dtrain, matrix, labelled)
         return training
+
+    def agreed(self, spec: Spec, boosting: Boosting) -> Keywords:
+        """Return the keywords of this worker with the kind of teacher on which all workers agree."""
+        if not collective.is_distributed() or self.teacher is not None or not self.is_given or self.kl_weight == 0:
+            return self
+        dtrain = boosting.dtrain
+        with all_or_none("a check of the training data"):
+            check_is_dmatrix(dtrain, "dtrain")
+            training = Training.from_matrix(spec, dtrain, read_labelled(self.labelled, dtrain.num_row()))
+            for matrix in self.matrices:
+                check_is_dmatrix(matrix, "privileged")
+        return self._resolved(training, dtrain)
 
     def _default_kind(self) -> str:
         return default_kind(self.method, self.crossfit, self.kl_weight, evaluates=self.privileged_evals is not None)

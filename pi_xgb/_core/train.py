@@ -198,6 +198,7 @@ def read(keywords: Keywords, spec: Spec, boosting: Boosting) -> Training:
     """Return the training with its teachers of positive weight, after all checks that precede it."""
     check_metric(boosting.keywords.get("custom_metric"))
     check_whole("num_boost_round", boosting.num_boost_round)
+    keywords = keywords.agreed(spec, boosting)
     with all_or_none("a check of the training data"):
         training = keywords.read(spec, boosting)
         keywords.check_continues(boosting.xgb_model)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import dask.array
+import dask.dataframe
 import numpy as np
 import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
@@ -15,6 +16,7 @@ from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 from .._core.engines import Engine
 from .._core.keywords import DEFAULT_METHOD, SETTINGS, Keywords, MethodName, check_obj
 from .._core.losses import LOSSES, check_labels_alone
+from .._rows.names import describe
 from .._warnings import warn_user
 from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, warn_of_misspelt
@@ -31,7 +33,6 @@ _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.X
 # Parameters of the estimators for one machine, which XGBoost would silently ignore here.
 _ELSEWHERE = {
     "constraints": "fit(..., teacher=[(by_column(DemographicParity, table['sex']), 5.0)])",
-    "privileged_features": "fit(..., privileged=table[names]), without these columns in X",
 }
 
 
@@ -45,12 +46,13 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         *,
         method: MethodName = DEFAULT_METHOD,
         kl_weight: float | None = None,
-        teacher: Literal["boosted", "forest"] | None = None,
+        teacher: Any = None,
         teacher_sees: Literal["privileged", "all"] | None = None,
         crossfit: int | None = None,
         teacher_params: Any = None,
         allow_overlap: bool = False,
         engine: Engine = "auto",
+        privileged_features: Sequence[str] | None = None,
         coll_cfg: Any = None,
         **kwargs: Any,
     ) -> None:
@@ -63,6 +65,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         self.teacher_params = teacher_params
         self.allow_overlap = allow_overlap
         self.engine = engine
+        self.privileged_features = privileged_features
         super().__init__(coll_cfg=coll_cfg, **kwargs)
 
     @called_like(xgboost.XGBModel.fit)
@@ -93,7 +96,8 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
             Dask collections, as for ``xgboost.dask``'s estimators. With a teacher, a row whose y is missing (NaN, NA)
             has no label.
         privileged
-            The privileged columns of the rows of X: a Dask array or DataFrame in the partitions of X.
+            The privileged columns of the rows of X: a Dask array or DataFrame in the partitions of X. Or name columns
+            of X in ``privileged_features``; ``eval_set`` may then have them too.
         teacher
             A teacher with values per row: q, a constraint or a list, as for :func:`pi_xgb.dask.train`. It replaces the
             parameter ``teacher``.
@@ -120,7 +124,20 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         **given: Any,
     ) -> Self:
         """Run XGBoost's own ``fit`` with a teacher in the training; ``given`` are the other keywords of ``fit``."""
+        if self.privileged_features is not None:
+            if given["privileged"] is not None or eval_privileged is not None:
+                raise ValueError("privileged and privileged_features were both given: drop one of the two")
+            student, given["privileged"] = self._divided(given["X"], "X")
+            divided = [
+                (student, given["privileged"]) if X is given["X"] else self._divided(X, f"eval_set[{i}]")
+                for i, (X, _) in enumerate(eval_set or ())
+            ]
+            eval_set = [(part, y) for (part, _), (_, y) in zip(divided, eval_set or (), strict=True)]
+            given["X"], tables = student, [table for _, table in divided]
+            eval_privileged = tables if any(table is not None for table in tables) else None
         rows = {name: given.pop(name) for name in ("privileged", "teacher_weight", "crossfit_groups")}
+        if teacher is None and self.teacher is None and rows["privileged"] is not None and eval_privileged is not None:
+            teacher = "boosted"  # the kind that stops on them
         config = self._teacher_config(teacher, **rows)
         columns: Columns = {name: given.pop(name) for name in ("X", "y", "qid", "base_margin") if name in given}
         columns |= rows | {"teacher": config.teacher}
@@ -165,7 +182,6 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         config = Keywords(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
         if config.is_given:
             config.check()
-            config.check_distributed()
             self._check_objective(config)
         return config
 
@@ -195,6 +211,31 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
             client, config=config, evals=evals, engine=self.engine, splits_queries=splits, **keywords
         )
 
+    def _divided(self, X: Any, name: str) -> tuple[Any, Any]:
+        """Return the student's columns of a table, and its privileged columns; None where it has none of them."""
+        features: Any = self.privileged_features
+        if not isinstance(X, dask.dataframe.DataFrame):
+            raise TypeError(
+                f"privileged_features require Dask DataFrames, got {type(X).__name__} as {name}: pass privileged="
+            )
+        if isinstance(features, str) or not set(map(type, features)) <= {str} or not 0 < len(features) < X.shape[1]:
+            raise ValueError(f"privileged_features must be a list of some names of columns of X, got {features!r}")
+        absent = [column for column in features if column not in X.columns]
+        if absent and (name == "X" or len(absent) < len(features)):
+            raise ValueError(f"privileged_features must name columns of {name}, which lacks {describe(absent)}")
+        return self._student_part(X), None if absent else X[list(features)]
+
+    def _student_part(self, X: Any) -> Any:
+        """Return X without privileged columns, which are optional at prediction."""
+        names = [name for name in self.privileged_features or () if name in getattr(X, "columns", ())]
+        return X.drop(columns=names) if names else X
+
+    async def _predict_async(self, data: Any, **keywords: Any) -> Any:
+        return await super()._predict_async(self._student_part(data), **keywords)
+
+    async def _apply_async(self, X: Any, *args: Any, **keywords: Any) -> Any:
+        return await super()._apply_async(self._student_part(X), *args, **keywords)
+
     async def _matrix(self, client: Any, columns: Columns) -> Any:
         """Return the matrix of privileged columns; a margin is the teacher's where it is an exposure."""
         exposed = self.objective in LOSSES and LOSSES[self.objective].has_exposure
@@ -206,10 +247,10 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         """Return the parameters of the booster."""
         params: dict[str, Any] = super().get_xgb_params()
-        return {name: value for name, value in params.items() if name not in _OWN_PARAMETERS}
+        return {name: value for name, value in params.items() if name.partition("__")[0] not in _OWN_PARAMETERS}
 
 
-_OWN_PARAMETERS = {*SETTINGS, "teacher", "engine", "coll_cfg"}
+_OWN_PARAMETERS = {*SETTINGS, "teacher", "engine", "privileged_features", "coll_cfg"}
 
 
 class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  # type: ignore[misc]
@@ -223,9 +264,12 @@ class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  #
     method, kl_weight, teacher_sees, crossfit, teacher_params, allow_overlap, engine : as for :func:`pi_xgb.dask.train`
         A boosted teacher has as many rounds as the student. The longer it trains, the more it overfits the labels,
         unless ``crossfit`` or early stopping (``eval_privileged``) prevents it.
-    teacher : {"boosted", "forest"}, default=None
-        The kind of teacher: ``"boosted"`` by default if ``fit`` gets ``privileged``. Without ``privileged`` it learns
-        from the columns of X.
+    teacher : {"boosted", "forest", "linear", "mixed"} or estimator, default=None
+        The teacher to be trained: None is that of :func:`pi_xgb.train` if there are privileged columns. Without them it
+        learns from the columns of X. Limits and costs are those of :func:`pi_xgb.dask.train`.
+    privileged_features : list of str, default=None
+        The names of the privileged columns, where X is a Dask DataFrame that has them. The student does not see them;
+        at ``predict`` they are optional and ignored.
     coll_cfg, **kwargs : as for ``xgboost.dask.DaskXGBClassifier``
 
     Examples
@@ -238,6 +282,9 @@ class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  #
 
     _xgboost = DaskXGBClassifier
 
+    async def _predict_proba_async(self, X: Any, *args: Any, **keywords: Any) -> Any:
+        return await super()._predict_proba_async(self._student_part(X), *args, **keywords)
+
 
 class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
     """``DaskXGBRegressor`` with a teacher that sees features which exist at training time only.
@@ -248,7 +295,7 @@ class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
     Parameters
     ----------
     method, kl_weight, teacher, teacher_sees, crossfit, teacher_params : as for :class:`DaskPrivilegedXGBClassifier`
-    allow_overlap, engine : as for :class:`DaskPrivilegedXGBClassifier`
+    allow_overlap, engine, privileged_features : as for :class:`DaskPrivilegedXGBClassifier`
     coll_cfg, **kwargs : as for ``xgboost.dask.DaskXGBRegressor``
 
     Examples

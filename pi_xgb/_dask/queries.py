@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from xgboost.dask.data import no_group_split
 
+from .._core.keywords import is_trained_here
 from .._rows.groups import on_several_workers
 from .._rows.per_row import on_host
 from .._xgb.collective import all_or_none
@@ -18,10 +19,11 @@ from .._xgb.collective import all_or_none
 def with_whole_queries(collections: Mapping[str, Any], *, device: str | None) -> dict[str, Any]:
     """Return the collections with each query on one worker, as ``xgboost.dask`` distributes them.
 
-    ``collections`` have the same rows in the same partitions, ``qid`` among them; None and strings stay as they are.
+    ``collections`` have the same rows in the same partitions, ``qid`` among them; None and teachers to be trained stay
+    as they are.
     They are shuffled as one table, so that no row loses its values.
     """
-    present = {name: values for name, values in collections.items() if not (values is None or isinstance(values, str))}
+    present = {name: one for name, one in collections.items() if not (one is None or is_trained_here(one))}
     for name, values in present.items():
         _check_can_travel(values, present["qid"], name)
     columns = {name: [f"{name}.{i}" for i in range(_width(values))] for name, values in present.items()}

@@ -23,8 +23,9 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
     Parameters
     ----------
     method, kl_weight, teacher, teacher_sees, crossfit, teacher_params : as for :class:`DaskPrivilegedXGBClassifier`
-    allow_overlap, engine : as for :class:`DaskPrivilegedXGBClassifier`
-        The teacher is ``"boosted"``. Each worker assigns its own queries to the folds of ``crossfit``.
+    allow_overlap, engine, privileged_features : as for :class:`DaskPrivilegedXGBClassifier`
+        The teacher is ``"boosted"``, for whose ``crossfit`` each worker assigns its own queries to folds, or an
+        estimator, for which one worker gathers the labelled queries.
     allow_group_split : bool, default=False
         False, the default: shuffle all rows so that each query lies on one worker. Everything, privileged columns
         included, must then be Dask DataFrames and Series. True: rows stay on their workers, sorted by ``qid``; each

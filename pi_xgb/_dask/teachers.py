@@ -9,6 +9,7 @@ import numpy as np
 
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
+from .._core.keywords import is_trained_here
 from .._core.losses import NUMBERS
 from .._core.teachers import FixedTeacher, as_teacher, is_list_of_pairs
 from .._core.training import Teacher
@@ -33,8 +34,8 @@ class TeacherParts(NamedTuple):
 async def read_teachers(client: Any, teacher: Any, parts: Sequence[Part]) -> list[tuple[Any, Any]]:
     """Return the teachers and their weights, matched with the training rows.
 
-    A teacher is a string, a :class:`PerRow` of q or :class:`TeacherParts`; a weight is a number, a :class:`PerRow`, or
-    None outside a list.
+    A teacher is a string or an estimator to be trained, a :class:`PerRow` of q or :class:`TeacherParts`; a weight is a
+    number, a :class:`PerRow`, or None outside a list.
     """
     if teacher is None:
         return []
@@ -51,7 +52,7 @@ async def read_teachers(client: Any, teacher: Any, parts: Sequence[Part]) -> lis
 
 
 async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any:
-    if isinstance(teacher, str):
+    if is_trained_here(teacher):
         return teacher
     if is_collection(teacher):
         return await PerRow.read(client, teacher, parts, "teacher")
@@ -76,10 +77,10 @@ async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any
 
 
 def teacher_of_rows(sent: Any) -> Any:
-    """Return the teacher of a worker's rows, or the string that names a teacher to train."""
+    """Return the teacher of a worker's rows, or the name or estimator of a teacher to train."""
     if isinstance(sent, list):
         return joined(sent)
-    if isinstance(sent, str):
+    if not isinstance(sent, tuple):
         return sent
     teacher, columns = sent
     values = {name: joined(column) for name, column in columns.items()}

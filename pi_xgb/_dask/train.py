@@ -62,18 +62,22 @@ def train(
     privileged : xgboost.dask.DaskDMatrix, default=None
         A ``DaskDMatrix`` of the privileged features and the same labels, in the same partitions.
     method, kl_weight, teacher_sees, teacher_params, allow_overlap, engine : as for :func:`pi_xgb.train`
-    teacher : {"boosted", "forest"}, Dask collection, array-like, Teacher or list, default=None
-        ``"boosted"`` or ``"forest"``, which XGBoost trains on the cluster, on ``privileged`` or, without it, on the
-        columns of ``dtrain``. Or q as a Dask collection in the partitions of ``dtrain``. Or
+    teacher : {"boosted", "forest", "linear", "mixed"}, estimator, collection, array-like, Teacher or list, default=None
+        A teacher to be trained, on ``privileged`` or, without it, on the columns of ``dtrain``. XGBoost trains
+        ``"boosted"`` and ``"forest"`` over all workers. For ``"linear"``, ``"mixed"`` and an estimator one worker
+        gathers the labelled rows, at most 200,000, and matrices must be DaskDMatrix, not quantised. Or q as a Dask
+        collection in the partitions of ``dtrain``. Or
         ``by_column(DemographicParity, sex)``, a constraint of :mod:`pi_xgb.constraints` with a Dask collection in place
         of its column. Or an array or a Teacher for all rows, in the order of the partitions, which the client splits
         and sends. Or a list of (teacher, weight), with one weight or one per row.
     crossfit : as for :func:`pi_xgb.train`
-        Each worker assigns its own rows to K folds, so every worker needs at least K rows with a label. The folds, the
-        random draws of a forest, and so the model depend on the workers of the rows.
+        For ``"boosted"`` and ``"forest"`` each worker assigns its own rows to K folds, so every worker needs at least K
+        rows with a label, and the folds, the random draws of a forest, and so the model depend on the workers of the
+        rows. Gathered rows are dealt in an order of their values, whichever workers they come from.
     labelled, teacher_weight, crossfit_groups : as for :func:`pi_xgb.train`
-        A Dask collection each, partitioned like ``dtrain``, or an array of all rows in the order of the partitions. All
-        rows of a group must lie on one worker, as after ``table.shuffle(on="patient")``.
+        A Dask collection each, partitioned like ``dtrain``, or an array of all rows in the order of the partitions.
+        With ``"boosted"`` and ``"forest"`` all rows of a group must lie on one worker, as after
+        ``table.shuffle(on="patient")``.
     privileged_evals : list of (DaskDMatrix, str), default=None
         A list of (DaskDMatrix, name) for early stopping of the teacher, with ``early_stopping_rounds``. Every worker
         needs rows: at least as many partitions as workers.
@@ -91,7 +95,8 @@ def train(
 
     Notes
     -----
-    The teacher is trained on the cluster and costs as much as the student; ``crossfit`` multiplies its cost by K. Each
+    A boosted teacher costs as much as the student; ``crossfit`` multiplies its cost by K. A gathered teacher is fitted
+    on one worker while the others wait; its memory there does not grow with the number of unlabelled rows. Each
     round sends XGBoost's histograms. JPIB adds those of the teacher's tree; constraints add the traffic documented in
     :mod:`pi_xgb.constraints`. Before the training, one small task per partition compares the row counts, and
     partitions of ``privileged`` on other workers are moved.
@@ -112,7 +117,6 @@ def train(
     given = locals()
     client, config = this_client(client), Keywords.of(given)
     config.check(early_stopping_rounds)
-    config.check_distributed()
     check_choice(engine, ENGINES, "engine")
     shared = {name: given[name] for name in _XGBOOST_KEYWORDS if name in given}
     if not config.is_given:

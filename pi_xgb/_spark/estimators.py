@@ -12,7 +12,9 @@ from xgboost.spark import SparkXGBClassifier, SparkXGBRanker, SparkXGBRegressor
 from .._core.crossfit import check_crossfit
 from .._core.engines import ENGINES, Engine
 from .._core.keywords import DEFAULT_METHOD, SETTINGS, Keywords, MethodName, check_engine
+from .._core.learners.recipe import check_teacher_word
 from .._core.losses import Loss, check_labels_alone
+from .._core.teachers import is_list_of_pairs
 from .._core.training import Spec
 from .._rows.checks import check_choice
 from .._xgb.signature import warn_of_misspelt
@@ -43,6 +45,13 @@ def _params_or_none(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
+def _teacher(value: Any) -> Any:
+    members = [member for member, _ in value] if is_list_of_pairs(value) else [value]
+    for member in members:
+        check_teacher_word(member)
+    return value
+
+
 def _own(name: str, doc: str, converter: Any) -> Any:
     return Param(Params._dummy(), name, doc, typeConverter=converter)
 
@@ -53,7 +62,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
     privileged_cols = _own("privileged_cols", "the columns that the teacher sees: names, or one of vectors", _names)
     method = _own("method", "kbpib or jpib", TypeConverters.toString)
     kl_weight = _own("kl_weight", "the weight of the teacher, with 1 for the labels", TypeConverters.toFloat)
-    teacher = _own("teacher", "boosted or forest; boosted if None", TypeConverters.toString)
+    teacher = _own("teacher", "a kind, an estimator, or a list with weights", _teacher)
     teacher_sees = _own("teacher_sees", "privileged or all; by the kind of teacher if None", TypeConverters.toString)
     crossfit = _own("crossfit", "0, or the number of folds; by the kind of teacher if None", TypeConverters.toInt)
     teacher_params = _own("teacher_params", "the teacher's XGBoost parameters; the student's if None", _params_or_none)
@@ -69,7 +78,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         privileged_cols: str | list[str] | None = None,
         method: MethodName = DEFAULT_METHOD,
         kl_weight: float | None = None,
-        teacher: Literal["boosted", "forest"] | None = None,
+        teacher: Any = None,
         teacher_sees: Literal["privileged", "all"] | None = None,
         crossfit: int | None = None,
         teacher_params: dict[str, Any] | None = None,
@@ -111,7 +120,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         worker = Worker(
             names=None if is_vector(dataset, columns.privileged) else columns.privileged_names,
             stops=validated and config.can_stop_early,
-            reads_privileged=cuts or config.teacher == "forest" or config.sees_student,
+            reads_privileged=cuts or config.teacher not in (None, "boosted") or config.sees_student,
             reads_features=config.sees_student,
             exposed=exposed,
             ranks=columns.query is not None,
@@ -142,7 +151,6 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
                 "teacher='forest' to learn from the features, or use xgboost.spark's own estimator"
             )
         config.check()
-        config.check_distributed()
         config.check_continues(self.getOrDefault("xgb_model"))
         check_choice(own["unlabelled"], ("refuse", "teach"), "unlabelled")
         check_choice(own["engine"], ENGINES, "engine")
@@ -206,14 +214,17 @@ class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
         As for :func:`pi_xgb.train`. ``xgboost.spark`` evaluates the training rows in every round.
         ``engine="native"`` cannot, so the summary of the model has no training history. ``"auto"`` keeps the history,
         and uses the callback.
-    teacher : {"boosted", "forest"}, default=None
-        The kind of teacher; None is ``"boosted"``. XGBoost trains both on the cluster.
+    teacher : {"boosted", "forest", "linear", "mixed"}, estimator or list, default=None
+        The teacher to be trained; None is that of :func:`pi_xgb.train`. XGBoost trains ``"boosted"`` and ``"forest"``
+        over all tasks. For the others one task gathers the labelled rows, at most 200,000. A list has pairs (one of
+        these, weight). With an estimator or a list the Spark estimator cannot be saved; its model can.
     teacher_sees
         As for :func:`pi_xgb.train`. A teacher that sees the features reads their values, so tasks hold two copies of
         them, without quantisation.
     crossfit
-        As for :func:`pi_xgb.train`. Each worker assigns its own rows to K folds. The folds, the random draws of a
-        forest, and so the model depend on the workers of the rows.
+        As for :func:`pi_xgb.train`. For ``"boosted"`` and ``"forest"`` each worker assigns its own rows to K folds, so
+        that the folds, the random draws of a forest, and the model depend on the workers of the rows. Gathered rows are
+        dealt in an order of their values.
     teacher_params
         The teacher's params; by default the student's. Threads and device are always the student's.
     allow_overlap
@@ -226,8 +237,8 @@ class PrivilegedSparkXGBClassifier(_PrivilegedSpark, SparkXGBClassifier):
     teacher_weight_col
         A column of numbers of at least 0: the weight of the teacher in each row, relative to ``kl_weight``.
     crossfit_groups_col
-        Rows with the same value stay in one fold of ``crossfit``. They must lie in one partition:
-        ``frame.repartition(num_workers, "patient")``.
+        Rows with the same value stay in one fold of ``crossfit``. With ``"boosted"`` and ``"forest"`` they must lie in
+        one partition: ``frame.repartition(num_workers, "patient")``.
     **kwargs
         The parameters of ``xgboost.spark.SparkXGBClassifier``: ``features_col``, ``label_col``, ``weight_col``,
         ``validation_indicator_col``, ``num_workers``, ``max_depth`` and so on.
@@ -307,7 +318,8 @@ class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
         it if there are more or fewer partitions than ``num_workers``, or with ``force_repartition=True``.
     privileged_cols, method, kl_weight, teacher, teacher_sees, crossfit, teacher_params, allow_overlap, engine,
     unlabelled
-        As for :class:`PrivilegedSparkXGBClassifier`; the teacher is ``"boosted"``. Queries are cross-fitted as a whole.
+        As for :class:`PrivilegedSparkXGBClassifier`; the teacher is ``"boosted"`` or an estimator. Queries are
+        cross-fitted as a whole.
     teacher_weight_col
         As there; the same in all rows of a query, or 0.
     crossfit_groups_col

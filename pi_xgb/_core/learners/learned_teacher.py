@@ -10,6 +10,7 @@ import numpy as np
 import xgboost
 
 from ..._arrays import Array
+from ..crossfit import SHARED
 from ..losses import NUMBERS, PROBABILITIES
 from ..metric_eval import loss_name
 from ..teachers import FixedTeacher
@@ -36,6 +37,27 @@ class Member(NamedTuple):
     def predicting(self) -> Sequence[Model]:
         """The models that predict other rows, by their mean."""
         return self.models if self.whole is None else [self.whole]
+
+
+class Fitted(NamedTuple):
+    """Fitted members, and what they predict for the rows of the training."""
+
+    members: Sequence[Member]
+    mixture: Mixture
+    mean: Array
+    loss: float
+    """Of the mixture, on the labelled rows."""
+    fold_of: Array
+    """The number of the model that was fitted without each row; negative as in ``Folds``."""
+    crossfit: int
+    """The number of folds; 0 for predictions of the training rows."""
+    columns: Columns
+
+
+def mean_of(members: Sequence[Member], mixture: Mixture, features: Features, fold: int = SHARED) -> Array:
+    """The mean of rows of one fold, or of rows that all models may predict."""
+    models = [one.predicting if fold == SHARED else [one.models[fold]] for one in members]
+    return mixture.combine([np.mean([model.predict(features) for model in each], axis=0) for each in models])
 
 
 class LearnedTeacher(FixedTeacher):
@@ -126,7 +148,7 @@ class LearnedTeacher(FixedTeacher):
         features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
         features = self._columns.aligned(features)
         try:
-            means = [np.mean([model.predict(features) for model in one.predicting], axis=0) for one in self.members]
+            return mean_of(self.members, self._mixture, features)
         except xgboost.core.XGBoostError as error:
             found = re.search(r"for the (\d+)th .*column: `(.*)`", str(error))
             if found is None:
@@ -135,7 +157,6 @@ class LearnedTeacher(FixedTeacher):
                 f"the column {features.names[int(found[1])]!r} of rows must have categories that the teacher was "
                 f"trained on, got {found[2]!r}: make them missing"
             ) from None
-        return self._mixture.combine(means)
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)

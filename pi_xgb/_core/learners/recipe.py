@@ -15,6 +15,7 @@ from ..._arrays import Array
 from ..._progress import progress_bar
 from ..._rows.checks import check_choice, check_whole
 from ..._warnings import warn_user
+from ..._xgb.collective import on_any_worker
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
 from ..crossfit import (
@@ -31,12 +32,13 @@ from ..crossfit import (
 )
 from ..metric_eval import mean_loss
 from ..training import About, Spec, Training, per_label
-from . import DEFAULT_TEACHER, LEARNERS, TEACHERS, members_of
+from . import DEFAULT_TEACHER, LEARNERS, TEACHERS, gathered, members_of
 from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Columns, Features, Learner, Model
 from .forest import Forest
-from .learned_teacher import LearnedTeacher, Member
+from .gathered import fit_gathered, is_gathered, n_labelled_rows
+from .learned_teacher import Fitted, LearnedTeacher, Member
 from .mixture import Mixture
 
 _MOST_ROWS = 10_000
@@ -88,8 +90,6 @@ class Recipe:
         training, loss = self.training, self.training.spec.loss
         check_rounds(self.num_boost_round)
         check_readable(self.teacher, self.features.matrix)
-        if collective.is_distributed():
-            check_distributed(self.teacher)
         if not isinstance(self.teacher, str):
             self._estimator.check(self.features, training.label, weighted=training.weight is not None)
         elif not loss.has_gradient and self.kind != "boosted":
@@ -97,8 +97,10 @@ class Recipe:
                 f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}: the "
                 "others learn means, which this objective does not have"
             )
+        if self._is_gathered:  # the worker that gathers the rows checks their number
+            return
         counting = self._counting
-        check_crossfit(2 if self.crossfit is None else self.crossfit, counting, training.n_rows, self._whole_groups)
+        check_crossfit(2 if self.crossfit is None else self.crossfit, counting, training.n_rows, self.whole_groups)
         if self.crossfit and loss.kind == "label":
             warn_of_rare_classes(self.crossfit, training.label, counting)
 
@@ -116,6 +118,22 @@ class Recipe:
 
     def fit(self, progress: bool | None = False) -> LearnedTeacher:
         """Return the trained teacher, with q out of fold where it is cross-fitted."""
+        fitted = fit_gathered(self) if self._is_gathered else self.fit_members(progress)
+        training, is_predicted = self.training, fitted.fold_of != LEFT_OUT
+        known = training.known & is_predicted
+        q = training.spec.loss.teacher_values(fitted.mean, training.label, known)
+        teacher = LearnedTeacher(q, fitted.members, fitted.mixture, fitted.loss, fitted.columns, is_predicted)
+        settings: dict[str, Any] = {"crossfit": fitted.crossfit}
+        if self.teacher_sees is not None:
+            settings["teacher_sees"] = self.teacher_sees
+        if any(member.kind == "boosted" for member in fitted.members):
+            settings["teacher_params"] = self.boosted_spec.params
+        labelled = training.known if teacher.learned_here else training.labelled
+        teacher.about = dataclasses.replace(teacher.about, settings=settings, labelled=labelled)
+        return teacher
+
+    def fit_members(self, progress: bool | None = False, *, needs_whole: bool = False) -> Fitted:
+        """Return the fitted members; ``needs_whole``: there are rows elsewhere that are in no fold."""
         training, folds = self.training, self._dealt()
         loss, label = training.spec.loss, training.label
         is_predicted = folds.fold_of != LEFT_OUT
@@ -129,7 +147,7 @@ class Recipe:
             fits: dict[str, Callable[[Array], Model]] = {
                 name: partial(self._fit, learner, folds, step) for name, learner in learners.items()
             }
-            found = out_of_fold(fits, self._predict, folds, threads or 1)
+            found = out_of_fold(fits, self._predict, folds, threads or 1, needs_whole=needs_whole)
         means = [one.mean for one in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
         members = [
@@ -137,22 +155,27 @@ class Recipe:
             for (name, one), share in zip(found.items(), mixture.weights, strict=True)
         ]
         mean = mixture.combine(means)
-        teacher = LearnedTeacher(
-            loss.teacher_values(mean, label, known),
-            members,
-            mixture,
-            members[0].loss if len(members) == 1 else mean_loss(loss, mean[known], label[known], weight),
-            Columns(self.features, are_read_by_xgboost=self.kind in ("boosted", "forest")),
-            is_predicted,
-        )
-        settings: dict[str, Any] = {"crossfit": 0 if folds.in_sample else len(folds.numbers)}
-        if self.teacher_sees is not None:
-            settings["teacher_sees"] = self.teacher_sees
-        if "boosted" in learners:
-            settings["teacher_params"] = self.boosted_spec.params
-        labelled = training.known if teacher.learned_here else training.labelled
-        teacher.about = dataclasses.replace(teacher.about, settings=settings, labelled=labelled)
-        return teacher
+        fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
+        loss_of_all = members[0].loss if len(members) == 1 else mean_loss(loss, mean[known], label[known], weight)
+        crossfit = 0 if folds.in_sample else len(folds.numbers)
+        return Fitted(members, mixture, mean, loss_of_all, fold_of, crossfit, self.columns)
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that it learns from."""
+        return Columns(self.features, are_read_by_xgboost=self.kind in ("boosted", "forest"))
+
+    @property
+    def left_out(self) -> Array:
+        """Which rows an estimator does not predict: those without values, where its weight is 0."""
+        if isinstance(self.teacher, str) or self.teacher_weight is None:
+            return np.zeros(self.training.n_rows, bool)
+        is_left_out: Array = self.features.empty_rows & (self.teacher_weight == 0)
+        return is_left_out
+
+    @property
+    def _is_gathered(self) -> bool:
+        return collective.is_distributed() and is_gathered(self.teacher)
 
     @property
     def _estimator(self) -> Estimator:
@@ -182,7 +205,8 @@ class Recipe:
         return dataclasses.replace(self, training=training, boosted_spec=self.boosted_spec.with_params(nthread=1))
 
     @property
-    def _whole_groups(self) -> Array | None:
+    def whole_groups(self) -> Array | None:
+        """The groups that stay in one fold: the user's, or queries."""
         return whole_queries(self.training.spec.loss, self.features.matrix, self.groups)
 
     @property
@@ -195,7 +219,7 @@ class Recipe:
         """Return the folds. An estimator is fitted on rows with values, and predicts rows of positive weight."""
         label, n_rows = self.training.label, self.training.n_rows
         check_groups_apart(self.groups)  # the user's groups; queries are numbered per worker
-        groups, classes, crossfit = self._whole_groups, self.training.spec.loss.probabilities, self.crossfit
+        groups, classes, crossfit = self.whole_groups, self.training.spec.loss.probabilities, self.crossfit
         counting = self._counting
         if crossfit is None:
             crossfit = default_crossfit(label, counting, groups, classes=classes)
@@ -206,8 +230,7 @@ class Recipe:
         fold_of = np.zeros(n_rows, int)
         if crossfit:
             fold_of = deal_labelled(label, counting, groups, crossfit, self.seed, classes=classes)
-        if self.teacher_weight is not None:
-            fold_of[~filled & (self.teacher_weight == 0)] = LEFT_OUT
+        fold_of[self.left_out] = LEFT_OUT
         return Folds(fold_of, learnable, in_sample=not crossfit)
 
     def _threads(self, n_learnable: int) -> int | None:
@@ -263,10 +286,17 @@ class Recipe:
 
 
 def kind_for_rows(training: Training, *matrices: xgboost.DMatrix) -> str:
-    """Return the kind of teacher that these rows and this objective allow, where the user named none."""
-    if not training.spec.loss.has_gradient or training.known.sum() < 2 or collective.is_distributed():
+    """Return the kind of teacher that rows and objective allow, where the user named none; call it on every worker."""
+    n_labelled, is_readable = n_labelled_rows(training), not on_any_worker(not all(map(can_be_cut, matrices)))
+    if not training.spec.loss.has_gradient or n_labelled < 2:
         return "boosted"
-    if all(map(can_be_cut, matrices)):
+    if collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
+        warn_user(
+            f"the teacher is boosted, since a mixed one learns from at most {gathered.MOST_LABELLED} labelled rows in "
+            f"a distributed training, got {n_labelled}: name teacher='boosted', or label fewer rows"
+        )
+        return "boosted"
+    if is_readable:
         return DEFAULT_TEACHER
     warn_user(
         "the teacher is boosted, since a mixed one reads the values of the rows, which a QuantileDMatrix and external "
@@ -305,15 +335,6 @@ def check_instance(teacher: Any) -> None:
     """Raise for the class of an estimator in place of an instance."""
     if isinstance(teacher, type):
         raise TypeError(f"teacher must be an instance, got the class {teacher.__name__}: pass {teacher.__name__}()")
-
-
-def check_distributed(teacher: Any) -> None:
-    """Raise unless XGBoost trains this kind of teacher: others cannot learn from the rows of all workers."""
-    if teacher not in ("boosted", "forest"):
-        raise ValueError(
-            f"teacher must be 'boosted' or 'forest' in a distributed training, got {kind_of(teacher)!r}: train it on "
-            "the labelled rows of one machine (pi_xgb.fit_teacher) and pass its predictions of all rows"
-        )
 
 
 def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:

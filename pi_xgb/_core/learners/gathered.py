@@ -1,0 +1,238 @@
+"""Teachers that XGBoost cannot train over workers: fitted in one place, on the labelled rows of all workers."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+import xgboost
+from xgboost import collective
+
+from ..._arrays import Array
+from ..._xgb.categories import encoded_categories
+from ..._xgb.collective import all_or_none, global_sum, on_any_worker
+from ..._xgb.matrix import freeze, query_of_row, set_queries
+from ..._xgb.threads import threads_of
+from ..crossfit import LEFT_OUT, SHARED
+from ..training import Training
+from .features import Features
+from .learned_teacher import Fitted, mean_of
+
+if TYPE_CHECKING:
+    from .recipe import Recipe
+
+T = TypeVar("T")
+MOST_LABELLED = 200_000
+"""The most labelled rows that are gathered."""
+_BLOCK = 50_000
+"""Rows that a worker predicts at once, which bounds the memory of their copies."""
+_PULSE = 30.0
+"""Seconds between two signs of life: XGBoost gives up a worker that is silent for its timeout, 300 by default."""
+
+
+def is_gathered(teacher: Any) -> bool:
+    """Whether this kind of teacher is fitted in one place; XGBoost trains the others over all workers."""
+    return not (isinstance(teacher, str) and teacher in ("boosted", "forest"))
+
+
+def n_labelled_rows(training: Training) -> int:
+    """Return the number of labelled rows of all workers; call it on every worker."""
+    return int(global_sum(np.array([training.known.sum()]))[0])
+
+
+def fit_gathered(recipe: Recipe) -> Fitted:
+    """Return the teacher of all workers, and what it predicts for the rows of this one; call it on every worker.
+
+    The first worker receives the labelled rows of all, one worker's after the other's, and fits the teacher with its
+    folds. All workers receive the models, and each predicts its own rows without a label, in blocks. Labelled rows get
+    their predictions out of fold.
+
+    The first worker needs memory for the labelled rows, two copies of 8 bytes per value that is present and two of 4
+    bytes per value of all columns: 0.5 GB for 200,000 rows of 100 columns, and what the learners need. Other workers
+    hold the rows of one worker for a moment. Nothing grows with the number of unlabelled rows.
+
+    The rows are sorted by their values, then shuffled by the seed: which worker has them changes neither folds nor
+    models. Rows of queries stay in the order of the workers.
+    """
+    known, n_labelled = recipe.training.known, n_labelled_rows(recipe.training)
+    if n_labelled > MOST_LABELLED:
+        raise ValueError(
+            f"teacher={recipe.kind!r} learns from at most {MOST_LABELLED} labelled rows in a distributed training, "
+            f"which one worker gathers, got {n_labelled}: use teacher='boosted', or label fewer rows"
+        )
+    parts = _sent_to_first(_apart("sending labelled rows", partial(_part, recipe)))
+    rank, needs_whole = collective.get_rank(), on_any_worker(not known.all())
+    work = partial(_fit, recipe, parts, needs_whole) if rank == 0 else bytes
+    whole = collective.broadcast(_apart("the training of the teacher", work), 0)
+    return _apart("the predictions of the teacher", partial(_shared_out, recipe, whole, rank))
+
+
+class _Part(NamedTuple):
+    """The labelled rows of a worker."""
+
+    matrix: dict[str, Any]
+    categories: list[Any]
+    label: Array
+    weight: Array | None
+    own_weight: Array
+    query: Any
+    groups: Array | None
+    teacher_weight: Array | None
+
+
+def _part(recipe: Recipe) -> _Part | None:
+    rows = np.flatnonzero(recipe.training.known)
+    if not rows.size:
+        return None
+    part = recipe.subset(rows)
+    matrix = part.features.matrix
+    return _Part(
+        freeze(matrix),
+        encoded_categories(recipe.features.matrix),
+        part.training.label,
+        part.training.weight,
+        part.own_weight,
+        query_of_row(matrix),
+        part.groups,
+        part.teacher_weight,
+    )
+
+
+def _sent_to_first(part: _Part | None) -> list[_Part | None]:
+    """Return the parts of all workers on the first one, nothing elsewhere."""
+    rank, parts = collective.get_rank(), list[_Part | None]()
+    for root in range(collective.get_world_size()):
+        sent: list[_Part | None] = collective.broadcast([part] if rank == root else [], root)
+        if rank == 0:
+            parts += sent
+    return parts
+
+
+class _Whole(NamedTuple):
+    """A fitted teacher, its values in the order of the workers and of their rows."""
+
+    fitted: Fitted
+    ends: Array
+    """How many labelled rows the workers up to each have."""
+    groups: Array | None
+
+
+def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
+    """Return a pickled :class:`_Whole`: what cannot be pickled is an error here, where no worker waits."""
+    parts = [part for part in sent if part is not None]
+    first = parts[0]
+    for name in ("feature_names", "feature_types"):
+        if any(part.matrix[name] != first.matrix[name] for part in parts):
+            raise ValueError(f"the columns of all workers must have the same {name}: build them from one table")
+    if any(part.categories != first.categories for part in parts):
+        raise ValueError("categories must be the same on all workers, in one order: set them before the rows are split")
+
+    def column(name: str) -> Array | None:
+        """The values of all rows, 1 on workers without them."""
+        values = [getattr(part, name) for part in parts]
+        if all(one is None for one in values):
+            return None
+        ones = [np.ones(len(part.label), np.float32) for part in parts]
+        return np.concatenate([default if one is None else one for one, default in zip(values, ones, strict=True)])
+
+    label, query = np.concatenate([part.label for part in parts]), None
+    if first.query is not None:
+        n_queries = np.cumsum([0, *(part.query.max() + 1 for part in parts)])
+        query = np.concatenate([part.query + n_before for part, n_before in zip(parts, n_queries, strict=False)])
+    own_weight = np.concatenate([part.own_weight for part in parts])
+    matrix = _matrix([part.matrix for part in parts], label, weighted=query is None)
+    order = np.arange(len(label))
+    if query is not None:
+        set_queries(matrix, query)
+    else:
+        weight = column("weight")
+        keys = [*Features(matrix).dense.T, *label.reshape(len(label), -1).T, *([] if weight is None else [weight])]
+        order = np.lexsort(keys[::-1])[np.random.default_rng(recipe.seed).permutation(len(label))]
+    training = recipe.training.replace(guides=(), label=label, weight=column("weight"), labelled=None)
+    whole = dataclasses.replace(
+        recipe,
+        training=training,
+        features=Features(matrix),
+        own_weight=own_weight,
+        groups=column("groups"),
+        teacher_weight=column("teacher_weight"),
+    )
+    groups = whole.groups
+    if query is None:
+        whole = whole.subset(order)
+    whole.check()
+    fitted = whole.fit_members(needs_whole=needs_whole)
+    back = np.argsort(order)
+    fitted = fitted._replace(mean=fitted.mean[back], fold_of=fitted.fold_of[back])
+    ends = np.cumsum([0 if part is None else len(part.label) for part in sent])
+    return pickle.dumps(_Whole(fitted, ends, groups))
+
+
+def _matrix(frozen: list[dict[str, Any]], label: Any = None, *, weighted: bool = False) -> xgboost.DMatrix:
+    """Return the rows of these matrices as one, with codes of categories, which are equal, and without their names."""
+    from scipy import sparse
+
+    data = sparse.vstack([part["data"] for part in frozen], format="csr")
+    fields = {
+        name: np.concatenate([part[name] for part in frozen])
+        for name in ("base_margin", *(["weight"] if weighted else []))
+        if all(name in part for part in frozen)
+    }
+    if "base_margin" in fields:
+        fields["base_margin"] = fields["base_margin"].reshape(data.shape[0], -1)
+    names, types = frozen[0]["feature_names"], frozen[0]["feature_types"]
+    return xgboost.DMatrix(data, label, feature_names=names, feature_types=types, enable_categorical=True, **fields)
+
+
+def _shared_out(recipe: Recipe, pickled: bytes, rank: int) -> Fitted:
+    """Return the teacher with the predictions of this worker's rows."""
+    whole: _Whole = pickle.loads(pickled)
+    fitted, known = whole.fitted, recipe.training.known
+    own = slice(whole.ends[rank] - int(known.sum()), whole.ends[rank])
+    fold_of = np.full(len(known), SHARED if fitted.crossfit else 0)
+    fold_of[known] = fitted.fold_of[own]
+    groups = recipe.whole_groups
+    if groups is not None and fitted.crossfit:
+        with_labels = (groups[known], fold_of[known]) if whole.groups is None else (whole.groups, fitted.fold_of)
+        fold_of_group = dict(zip(*with_labels, strict=True))
+        fold_of[~known] = pd.Series(groups[~known]).map(fold_of_group).fillna(SHARED)
+    fold_of[~known & recipe.left_out] = LEFT_OUT
+    mean = np.zeros((len(known), *fitted.mean.shape[1:]), fitted.mean.dtype)
+    mean[known] = fitted.mean[own]
+    for member in fitted.members:
+        for model in [*member.models, *member.predicting]:
+            if hasattr(model, "booster"):
+                model.booster.set_param({"nthread": threads_of(recipe.training.spec.params)})
+    for fold in np.unique(fold_of[~known & (fold_of != LEFT_OUT)]):
+        rows = np.flatnonzero(~known & (fold_of == fold))
+        for block in np.array_split(rows, -(-len(rows) // _BLOCK)):
+            features = Features(_matrix([freeze(recipe.features.subset(block).matrix)]))
+            mean[block] = mean_of(fitted.members, fitted.mixture, features, fold)
+    return fitted._replace(mean=mean, fold_of=fold_of, columns=recipe.columns)
+
+
+def _apart(what: str, work: Callable[[], T]) -> T:
+    """Return the result of this worker's part, or raise on every worker if one fails.
+
+    It runs in a thread of its own. XGBoost's communicator belongs to a thread, so there XGBoost is alone: whatever it
+    trains, builds or predicts concerns this worker only.
+    """
+
+    settings = xgboost.get_config()  # of this thread as well
+
+    def alone() -> T:
+        with xgboost.config_context(**settings):
+            return work()
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(alone)
+        while on_any_worker(not wait([future], _PULSE).done):
+            pass
+        with all_or_none(what):
+            return future.result()
