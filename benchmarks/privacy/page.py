@@ -12,7 +12,6 @@ import pandas as pd
 from benchmarks.cells import exists, read
 from benchmarks.data import MADE
 from benchmarks.intervals import Interval, corrected_interval, with_bounds
-from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
 from benchmarks.privacy import attacks, central, cost, ebm, few, printed
 from benchmarks.privacy.cost import MODELS, OPEN, PLAIN
 from benchmarks.privacy.sets import SPLITS
@@ -21,7 +20,6 @@ from pi_xgb._privacy.teacher import FEW_LABELS
 
 CHEAP = 0.002
 PLACE = ["dataset", "labels"]
-STYLES = {"histogram": (PALETTE[0], "o"), "dp-ebm": (PALETTE[1], "s")}
 
 ABOUT = """\
 `python -m benchmarks.privacy`. The cost of [a private teacher](../docs/privacy.md) in AUC, the number of rows
@@ -82,8 +80,6 @@ def text(folder: Path, figures: Path) -> str:
     out = ["# What privacy costs", "", about(), ""]
     if len(lines := lines_of("cost")):
         out += ["## The sets", "", *sets(lines), "## AUC against epsilon", "", *costs(lines)]
-        draw_costs(lines, figures / "privacy_cost.png")
-        out += ["![AUC against epsilon](figures/privacy_cost.png)", ""]
     if len(lines := lines_of("sizes")):
         out += ["## From how many rows on", "", *sizes(lines)]
     further = {
@@ -173,33 +169,6 @@ def costs(lines: pd.DataFrame) -> list[str]:
 def places(lines: pd.DataFrame) -> list[tuple[str, str]]:
     there = set(lines[PLACE].itertuples(index=False, name=None))
     return [(name, labels) for name in SPLITS for labels in cost.LABELS if (name, labels) in there]
-
-
-def draw_costs(lines: pd.DataFrame, path: Path) -> None:
-    """A panel for each set and number of labels."""
-    wide, at = Wide(lines, PLACE), places(lines)
-    figure, axes = panels(len(at), 2, 4.6, 2.9)
-    for ax, place in zip(axes, at, strict=True):
-        open_gain = wide.gain(place, OPEN)
-        ax.axhline(0, color="black", linewidth=0.8, label="plain XGBoost")
-        ax.axhline(open_gain.mean, color=REFERENCE, linestyle=(0, (5, 1.5)), label=OPEN)
-        for model, (color, marker) in STYLES.items():
-            epsilons = sorted(lines.loc[lines["method"] == model, "epsilon"].unique())
-            if epsilons:
-                draw_line(
-                    ax, epsilons, [wide.gain(place, model, epsilon) for epsilon in epsilons], color, marker, model
-                )
-        ax.set_xscale("log")
-        ax.set_title(f"{place[0]}, {place[1]} labels", fontsize="medium")
-        finish(ax, "epsilon", "gain in AUC over plain")
-    axes[0].legend(fontsize="small")
-    save(figure, path)
-
-
-def draw_line(ax: Any, at: Sequence[float], gains: list[Interval], color: Any, marker: str, label: str) -> None:
-    means, half = np.array([gain.mean for gain in gains]), np.array([gain.half for gain in gains])
-    ax.plot(at, means, color=color, marker=marker, ms=4, lw=1.6, label=label)
-    ax.fill_between(at, means - half, means + half, color=color, alpha=0.18, linewidth=0)
 
 
 def price(wide: Wide, place: tuple[str, str, int], epsilon: float) -> Interval:

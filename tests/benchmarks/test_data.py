@@ -309,17 +309,6 @@ def _refuse(raw: RawFile) -> bytes:
     raise AssertionError(f"{raw.name} was there, and was fetched all the same")
 
 
-@pytest.mark.parametrize(("name", "content"), [("raw.csv", CONTENT), ("raw.csv.gz", gzip.compress(CONTENT, mtime=0))])
-def test_users_folder_plain_or_gzip(
-    empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes
-) -> None:
-    (tmp_path / name).write_bytes(content)
-    monkeypatch.setenv("PI_XGB_DATA", str(tmp_path))
-    assert store.raw_content(_raw(), _refuse) == CONTENT
-    # The user's own files are read where they are: nothing is copied to the cache.
-    assert not empty_cache.exists()
-
-
 @pytest.mark.parametrize(
     ("name", "content"), [("raw.csv", b"0,high\n"), ("raw.csv.gz", gzip.compress(b"0,high\n", mtime=0))]
 )
@@ -399,13 +388,6 @@ def publish() -> Iterator[Publish]:
     for publisher in running:
         publisher.shutdown()
         publisher.server_close()
-
-
-def test_refusal_is_not_asked_again(empty_cache: Path, publish: Publish) -> None:
-    publisher = publish(CONTENT)
-    with pytest.raises(download.DownloadError, match="404"):
-        fetch.fetch(_raw(publisher.url("missing.csv")))
-    assert len(publisher.asked) == 1
 
 
 def test_download_with_another_checksum_raises_and_is_removed(empty_cache: Path, publish: Publish) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from scipy import integrate
@@ -127,39 +125,6 @@ def test_a_quadratic_program_ends_where_its_optimality_conditions_hold(rank, sca
     assert gradient.min() > -1e-9 * max(1.0, scale)
     np.testing.assert_allclose(x * gradient, 0.0, atol=1e-8 * max(1.0, scale**2))
     assert 0 < (x > 1e-6 * scale).sum() < 30
-
-
-def slack_task(seed, n=100, n_valid=50, n_test=1000, columns=20):
-    """Labels of a linear rule under noise; z is the slack that the true rule leaves."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(n + n_valid + n_test, columns))
-    f = 2.0 * x.mean(1) * np.sqrt(columns)
-    y = (f + 2.0 * rng.normal(size=len(f)) > 0).astype(int)
-    z = np.maximum(0.0, 1.0 - (2 * y - 1) * f)[:, None]
-    parts = np.split(np.arange(len(y)), [n, n + n_valid])
-    return x, y, z, *parts
-
-
-def test_the_quadratic_program_errs_less_than_svm_where_z_is_the_slack():
-    gains = []
-    for seed in range(5):
-        x, y, z, train, valid, test = slack_task(seed)
-        signed = 2.0 * y - 1.0
-        across = x @ x[train].T
-        svms = [SVC(kernel="linear", C=C).fit(x[train], y[train]).decision_function(x) for C in (0.003, 0.1, 3)]
-        pluses = []
-        for C in (0.003, 0.1, 3.0):
-            for gamma in (0.001, 0.1):
-                kernel_z = z[train] @ z[train].T
-                machine = svm_plus.solve_svm_plus(across[train], kernel_z, signed[train], C, gamma)
-                pluses.append(across @ machine.coef + machine.intercept)
-        errors = []
-        for decisions in (svms, pluses):
-            best = max(decisions, key=lambda decision: roc_auc_score(y[valid], decision[valid]))
-            errors.append(np.mean((best[test] > 0) != y[test]))
-        gains.append(errors[0] - errors[1])
-    # The same with the quadratic program and linear kernels.
-    assert np.mean(gains) > 0.02
 
 
 def orthant(covariance, y):
@@ -446,15 +411,6 @@ def test_rows_beyond_the_cap_are_drawn_in_proportion_and_said():
     assert (train.y.sum(), valid.y.sum()) == (5, 5)
     # No row is in both.
     assert not {tuple(row) for row in train.x} & {tuple(row) for row in valid.x}
-
-
-@pytest.mark.parametrize(("name", "module"), [(n, PEERS[n]().module) for n in PEERS if PEERS[n]().module])
-def test_a_missing_library_is_named_with_the_extra(monkeypatch, name, module):
-    monkeypatch.setitem(sys.modules, module, None)
-    x, y, z, groups = small_set(0, 60)
-    assert ".[peers]" in PEERS[name]().missing()
-    with pytest.raises(ImportError, match=r'pip install "\.\[peers\]"'):
-        PEERS[name]().fit(x, y, z, groups)
 
 
 def fit_reduction(**arguments):

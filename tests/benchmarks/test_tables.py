@@ -18,7 +18,7 @@ from benchmarks.intervals import Interval, corrected_interval, verdict
 from benchmarks.scale import __main__ as scale
 from benchmarks.scale import cell as scale_cell
 from benchmarks.scale import page as scale_page
-from benchmarks.scale.rows import BATCH, MadeRows, rows_of_batch
+from benchmarks.scale.rows import rows_of_batch
 
 
 def test_the_interval_is_the_formula_worked_by_hand():
@@ -69,22 +69,6 @@ def test_both_sides_have_the_same_labels_and_their_own_features():
     # The privileged side tells more about the label.
     found = [abs(np.corrcoef(side[:, :5].sum(axis=1), label)[0, 1]) for side in (x, z)]
     assert found[1] > found[0] > 0.1
-
-
-def test_workers_have_rows_of_their_own_that_are_all_rows():
-    def taken(n_rows, first):
-        batches = []
-        made = MadeRows(n_rows, 7, privileged=False, first=first)
-        while made.next(lambda data, label: batches.append(data)):
-            pass
-        return np.concatenate(batches)
-
-    share = BATCH + 10
-    single, two = taken(share, 0), taken(share, 2)
-    assert len(single) == len(two) == share
-    # Neither the columns that tell of the label nor the others come twice.
-    for columns in (slice(0, 5), slice(5, 7)):
-        assert len(np.unique(np.concatenate([single, two])[:, columns], axis=0)) > 2 * share - 10
 
 
 def test_a_cell_says_its_seconds_and_its_peak():
