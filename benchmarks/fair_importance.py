@@ -1,23 +1,19 @@
 """Which features drive the gap between groups: FairFIS and SHAP, for linear models, trees, forests and boosting.
 
-    python -m benchmarks.fair_importance               the simulation of FairFIS's authors, and adult and dutch
-    python -m benchmarks.fair_importance --simulation  without the public sets
-    python -m benchmarks.fair_importance --report      only write FAIR_IMPORTANCE.md again
-    python -m benchmarks.fair_importance --smoke       a tiny run on made data
+    python -m benchmarks.fair_importance
+    python -m benchmarks.fair_importance --smoke
 
 The simulation: 1,000 rows, a group of a fifth, twelve features of four kinds. Three features differ between the groups
 and count for the label (biased, used), three differ and do not count, three count and do not differ, three do neither.
 A linear model is read through a surrogate tree, trees and forests of scikit-learn as they are, boosting is XGBoost's.
-Writes results/fair_importance.csv, results/fair_importance_public.csv and FAIR_IMPORTANCE.md.
 """
 
 from __future__ import annotations
 
-import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,18 +24,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.command_line import command
-from benchmarks.data import LOAD_ERRORS
+from benchmarks.cells import Line, Table, exists, main, read
+from benchmarks.data import load
 from benchmarks.text import number, paragraph, signed, table
 from pi_xgb.importance import fair_importance, shap_gap
 
-HERE = Path(__file__).parent
 DRAWS, MOST_ROWS = 50, 5000
 KINDS = ("biased, used", "biased, unused", "fair, used", "neither")
 PUBLIC = {"adult": "sex", "dutch": "sex"}
 SHOWN = 4
-# A sign that is wrong no more often than this is one that 95 % intervals allow.
-LEVEL = 0.05
 OF_PUBLIC = (
     "Trained on 5,000 rows without the group, judged on 5,000 others. SHAP gap: of the paper's protected group over",
     "all others, in probabilities, for boosting in log odds; the four features with the largest.",
@@ -75,106 +68,52 @@ def told(model: Any, X: Any, y: Any, group: Any) -> pd.DataFrame:
     return found.join(shap.reset_index(drop=True)).assign(feature=list(fair.index))
 
 
-def simulation(out: Path, draws: int) -> None:
-    """Every draw and model, a line per feature."""
-    lines = []
-    for seed in range(draws):
-        X, y, group = simulated(seed)
-        for name, model in models(seed).items():
-            single = told(model.fit(X, y), X, y, group)
-            lines.append(single.assign(draw=seed, model=name, kind=np.repeat(KINDS, 3)))
-    pd.concat(lines).to_csv(out / "fair_importance.csv", index=False, float_format="%.6g")
+def measure(draw: int, small: bool = False) -> Iterator[Line]:
+    """A line per model and feature."""
+    X, y, group = simulated(draw)
+    for name, model in models(draw).items():
+        found = told(model.fit(X, y), X, y, group).assign(model=name, kind=np.repeat(KINDS, 3))
+        yield from found.to_dict("records")
 
 
-def public(out: Path, names: Sequence[str]) -> None:
-    """The paper's sets with their protected group: trained on one half, judged on the other."""
-    from benchmarks.run.cells import prepared
-
-    lines = []
-    for name in names:
-        dataset, _ = prepared(name)
-        columns = [dataset.X.columns[i] for i in dataset.privileged]
-        group = dataset.protected[columns.index(PUBLIC[name])]
-        rows = np.random.default_rng(0).permutation(len(dataset.y))[: 2 * MOST_ROWS]
-        train, test = np.array_split(rows, 2)
-        X = dataset.X.drop(columns=PUBLIC[name])
-        for kind, model in models(0).items():
-            model.fit(X.iloc[train], dataset.y[train])
-            single = told(model, X.iloc[test], dataset.y[test], group[test])
-            lines.append(single.assign(set=name, model=kind))
-    pd.concat(lines).to_csv(out / "fair_importance_public.csv", index=False, float_format="%.6g")
-
-
-class Shares(NamedTuple):
-    """The shares of supported signs of a measure: as the truth of the simulation, and opposite."""
-
-    measure: str
-    meaning: str
-    right: float
-    opposite: float
-    power: float
-    """The share right among the biased, used features of the same model: what an open sign is worth."""
-
-
-def conclusions(kind: str, measures: Sequence[Shares]) -> tuple[str, str]:
-    """What a user may conclude of such a feature, and what not.
-
-    Only features that differ between groups have a true sign.
-    """
-    may, may_not = [], []
-    for measure, meaning, right, opposite, power in measures:
-        wrong = opposite if kind.startswith("biased") else right + opposite
-        if wrong > LEVEL:
-            may_not.append(f"a direction from {measure}, whose supported sign is wrong in {wrong:.0%}")
-        elif not kind.startswith("biased"):
-            if power >= 1 - LEVEL:
-                may.append(f"no part in the gap, where the sign of {measure} is open")
-            else:
-                may_not.append(
-                    f"absence of bias from {measure}, which leaves open {1 - power:.0%} of the biased, used features"
-                )
-        elif right > LEVEL:
-            may.append(f"{meaning}, where {measure} supports the sign")
-            if right < 1 - LEVEL:
-                may_not.append(f"absence of an effect from {measure}, whose sign is open in {1 - right - opposite:.0%}")
-        else:
-            may_not.append(f"anything from {measure}, whose sign is open in {1 - right - opposite:.0%}")
-    return "; ".join(may) or "nothing", "; ".join(may_not) or "-"
+def measure_public(name: str, small: bool = False) -> Iterator[Line]:
+    """A paper's set with its protected group: trained on one half, judged on the other."""
+    dataset = load(name)
+    group = dataset.protected[[dataset.X.columns[i] for i in dataset.privileged].index(PUBLIC[name])]
+    rows = np.random.default_rng(0).permutation(len(dataset.y))[: 2 * MOST_ROWS]
+    train, test = np.array_split(rows, 2)
+    X = dataset.X.drop(columns=PUBLIC[name])
+    for kind, model in models(0).items():
+        model.fit(X.iloc[train], dataset.y[train])
+        found = told(model, X.iloc[test], dataset.y[test], group[test])
+        yield from found.assign(model=kind).to_dict("records")
 
 
 def judged(lines: pd.DataFrame) -> list[list[str]]:
-    """By model and kind of feature: the means, how often a sign is right, wrong or open, and what follows."""
-    found, power = [], {}
+    """By model and kind of feature: the means, and how often a sign is right, wrong or open."""
+    found = []
     for (model, kind), part in lines.groupby(["model", "kind"], sort=False):
-        low, high = part["fair_importance_low"], part["fair_importance_high"]
-        fair = [(high < 0).mean(), (low > 0).mean()]
+        fair = [(part["fair_importance_high"] < 0).mean(), (part["fair_importance_low"] > 0).mean()]
         shap = [(part["sign"] == "+").mean(), (part["sign"] == "-").mean()]
-        if kind == KINDS[0]:  # the first of each model
-            power = {"SHAP": shap[0], "FairFIS": fair[0]}
         cells = [signed(part["fair_importance"].mean()), *map(number, fair), number(1 - sum(fair), 3)]
         cells += [signed(part["shap_gap"].mean()), *map(number, shap), number(1 - sum(shap), 3)]
-        measures = [
-            Shares("SHAP", "it favours the group", *shap, power["SHAP"]),
-            Shares("FairFIS", "it adds bias", *fair, power["FairFIS"]),
-        ]
-        found.append([str(model), str(kind), *cells, *conclusions(str(kind), measures)])
+        found.append([str(model), str(kind), *cells])
     return found
 
 
-def page(out: Path) -> str:
-    """FAIR_IMPORTANCE.md."""
-    lines = pd.read_csv(out / "fair_importance.csv")
+def text(folder: Path, figures: Path) -> str:
+    """The section."""
+    lines = read("fair_importance", folder)
     unused = lines[lines["kind"] == "biased, unused"]
     wrong = unused["sign"].eq("-").groupby(unused["model"]).mean()
-    told = ["# Which features drive the gap", "", "Made by `python -m benchmarks.fair_importance`.", ""]
-    told += [
+    out = ["# Which features drive the gap", "", "`python -m benchmarks.fair_importance`.", ""]
+    out += [
         f"## The simulation of FairFIS's authors, {lines['draw'].nunique()} draws",
         "",
         "A fifth of the rows has a group that three used and three unused features favour. Of each measure: its mean,",
         "the share of features and draws in which the feature adds bias (FairFIS) or favours that group (SHAP), the",
         "share with the opposite sign, and the share whose sign is not supported. A single tree (also the surrogate of",
-        "a linear model) supports no sign of FairFIS. The last two columns follow from these shares: a sign that is",
-        f"wrong in more than {LEVEL:.0%} of cases is no ground for a conclusion.",
+        "a linear model) supports no sign of FairFIS.",
         "",
         paragraph(
             f"For unused features that favour the group, SHAP gives a supported sign that is wrong in "
@@ -184,17 +123,15 @@ def page(out: Path) -> str:
         "",
     ]
     header = ["model", "features", "FairFIS", "adds", "takes out", "open", "SHAP gap", "favours", "opposite", "open"]
-    header += ["a user may conclude", "but may not conclude"]
-    told += table(header, judged(lines))
-    path = out / "fair_importance_public.csv"
-    if path.exists():
-        for (name, model), part in pd.read_csv(path).groupby(["set", "model"], sort=False):
+    out += table(header, judged(lines))
+    if exists("fair_importance_public", folder):
+        for (name, model), part in read("fair_importance_public", folder).groupby(["set", "model"], sort=False):
             if model == "linear":
-                told += [f"## {name} by {PUBLIC[name]}", "", *OF_PUBLIC, ""]
-            told += [f"### {model}", ""]
+                out += [f"## {name} by {PUBLIC[name]}", "", *OF_PUBLIC, ""]
+            out += [f"### {model}", ""]
             order = part["shap_gap"].abs().sort_values(ascending=False).index[:SHOWN]
-            told += table(["feature", "FairFIS (95 %)", "SHAP gap (95 %)", "sign"], map(_line, part.loc[order].iloc))
-    return "\n".join(told)
+            out += table(["feature", "FairFIS (95 %)", "SHAP gap (95 %)", "sign"], map(_line, part.loc[order].iloc))
+    return "\n".join(out)
 
 
 def _line(row: pd.Series[Any]) -> list[str]:
@@ -208,27 +145,10 @@ def _line(row: pd.Series[Any]) -> list[str]:
     ]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = command("fair_importance", __doc__)
-    parser.add_argument("--simulation", action="store_true", help="without the public sets")
-    parser.add_argument("--report", action="store_true", help="only write the page again")
-    parser.add_argument("--smoke", action="store_true", help="a tiny run on made data")
-    given = parser.parse_args(arguments)
-    if given.smoke:
-        with tempfile.TemporaryDirectory() as folder:
-            simulation(Path(folder), 1)
-            print(page(Path(folder)))
-        return
-    out = HERE / "results"
-    if not given.report:
-        simulation(out, DRAWS)
-        if not given.simulation:
-            try:
-                public(out, list(PUBLIC))
-            except LOAD_ERRORS as error:
-                raise SystemExit(str(error)) from None
-    (HERE / "FAIR_IMPORTANCE.md").write_text(page(out), encoding="utf-8")
-
+TABLES = [
+    Table("fair_importance", ("draw",), lambda: [(draw,) for draw in range(DRAWS)], measure, [(0,)]),
+    Table("fair_importance_public", ("set",), lambda: [(name,) for name in PUBLIC], measure_public),
+]
 
 if __name__ == "__main__":
-    main()
+    main("fair_importance", __doc__, TABLES, text)

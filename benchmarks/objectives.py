@@ -1,18 +1,17 @@
 """Few labels of other kinds: the teachers on numbers, counts and several classes.
 
-    python -m benchmarks.objectives --jobs 2        all problems and draws; writes the CSV and OBJECTIVES.md
-    python -m benchmarks.objectives --page          OBJECTIVES.md from the CSV
-    python -m benchmarks.objectives --smoke         a tiny run on made data that shows that it works
+    python -m benchmarks.objectives --jobs 2
+    python -m benchmarks.objectives --smoke
 
 A draw takes a quarter of the set for testing and at most 2,000 of the other rows for training, of which some have a
-label. Params, rounds and weight of the teacher are those of UNLABELLED.md.
+label. Params, rounds and weight of the teacher are those of benchmarks.unlabelled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,15 +26,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pi_xgb
-from benchmarks import FOLDER
-from benchmarks.command_line import command
-from benchmarks.data import LOAD_ERRORS, load
+from benchmarks.cells import Line, Table, main, read
+from benchmarks.data import load
 from benchmarks.intervals import corrected_interval
 from benchmarks.text import signed, table
 from benchmarks.unlabelled.cell import CROSSFIT, FOREST, KL_WEIGHT, PARAMS, ROUNDS, TEST_SHARE, one_hot, training_rows
 from benchmarks.unlabelled.splits import final_grades
 
-RESULTS, PAGE = FOLDER / "results" / "objectives.csv", FOLDER / "OBJECTIVES.md"
 BUDGETS, DRAWS = (50, 100, 200, 400), 20
 ALPHAS = np.logspace(-3, 3, 7)
 PLAIN, RIVALS = "plain", ("linear model on x", "random forest on x")
@@ -71,7 +68,7 @@ def days_in_hospital() -> Any:
 CLASSES = [11, 14]
 ABOUT = """\
 How much lower the loss is than that of plain XGBoost, in percent, with a 95 % interval over {draws} draws of each set.
-Few rows have a label, and all in the last line of a set. Params are those of [UNLABELLED.md](UNLABELLED.md). Teachers
+Few rows have a label, and all in the last line of a set. Params are those of [FEW_LABELS.md](FEW_LABELS.md). Teachers
 see x and z, or x alone where their name ends so. The two rivals learn from the labelled rows."""
 GRADES = "z: the grades of the first two periods"
 PROBLEMS = {
@@ -156,18 +153,16 @@ def made(problem: Problem) -> Any:
     return columns, ("q",) * columns.shape[1], (data.q * 3).to_numpy().astype(int)
 
 
-def lines_of(name: str, repeat: int, smoke: bool = False) -> list[dict[str, Any]]:
-    draw = Draw(PROBLEMS[name], repeat, smoke)
-    budgets = [50] if smoke else [*(b for b in BUDGETS if 2 * b <= draw.train.size), draw.train.size]
-    return [
-        {"problem": name, "labels": budget, "repeat": repeat, "method": method, "loss": loss}
-        for budget in budgets
-        for method, loss in draw.losses(budget).items()
-    ]
+def measure(problem: str, repeat: int, small: bool = False) -> Iterator[Line]:
+    draw = Draw(PROBLEMS[problem], repeat, small)
+    for budget in [50] if small else [*(b for b in BUDGETS if 2 * b <= draw.train.size), draw.train.size]:
+        for method, loss in draw.losses(budget).items():
+            yield {"labels": budget, "method": method, "loss": loss}
 
 
-def page_of(lines: pd.DataFrame) -> str:
+def text(folder: Path, figures: Path) -> str:
     """The lower loss of each method, in percent of that of plain XGBoost."""
+    lines = read("objectives", folder)
     wide = lines.pivot(index=["problem", "labels", "repeat"], columns="method", values="loss")
     methods = [*KINDS, *RIVALS]
     ratio = TEST_SHARE / (1 - TEST_SHARE)
@@ -180,32 +175,20 @@ def page_of(lines: pd.DataFrame) -> str:
         [problem, str(labels), *(cell(100 * (1 - draws[method] / draws[PLAIN])) for method in methods)]
         for (problem, labels), draws in wide.groupby(level=["problem", "labels"], sort=False)
     ]
-    out = ["# Numbers, counts and several classes", "", ABOUT.format(draws=lines["repeat"].nunique()), ""]
+    out = ["# Few labels", "", ABOUT.format(draws=lines["repeat"].nunique()), ""]
     out += [*(f"- {name}: {problem.text}." for name, problem in PROBLEMS.items()), ""]
     return "\n".join([*out, *table(["problem", "labels", *methods], rows)])
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = command("objectives", __doc__)
-    parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each (default: %(default)s)")
-    parser.add_argument("--draws", type=int, default=DRAWS, help="per set (default: %(default)s)")
-    parser.add_argument("--page", action="store_true", help="only write the page, from the CSV")
-    parser.add_argument("--smoke", action="store_true", help="a tiny run on made data, printed")
-    given = parser.parse_args(arguments)
-    if given.smoke:
-        lines = [line for name in PROBLEMS for repeat in range(2) for line in lines_of(name, repeat, smoke=True)]
-        print(page_of(pd.DataFrame(lines)))
-        return
-    if not given.page:
-        try:
-            with ProcessPoolExecutor(given.jobs) as pool:
-                work = [pool.submit(lines_of, name, repeat) for name in PROBLEMS for repeat in range(given.draws)]
-                lines = [line for future in work for line in future.result()]
-        except LOAD_ERRORS as error:
-            raise SystemExit(str(error)) from None
-        pd.DataFrame(lines).to_csv(RESULTS, index=False, float_format="%.6g")
-    PAGE.write_text(page_of(pd.read_csv(RESULTS)).rstrip() + "\n", encoding="utf-8")
-
+TABLES = [
+    Table(
+        "objectives",
+        ("problem", "repeat"),
+        lambda: [(name, repeat) for name in PROBLEMS for repeat in range(DRAWS)],
+        measure,
+        [(name, repeat) for name in PROBLEMS for repeat in (0, 1)],
+    )
+]
 
 if __name__ == "__main__":
-    main()
+    main("objectives", __doc__, TABLES, text)

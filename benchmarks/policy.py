@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xgboost as xgb
+from pi_xgb._core.config import TeacherConfig
 from scipy.special import ndtri
 
 import pi_xgb
 from benchmarks import FOLDER
 from benchmarks.data import load
-from pi_xgb._core.config import TeacherConfig
 from pi_xgb._core.folds import Split
 from pi_xgb._selection.candidates import KL_WEIGHT, PLAIN, TEACHER, Candidate
 from pi_xgb._selection.compared_models import BASELINE, SELF, STUDENT

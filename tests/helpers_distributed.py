@@ -1,14 +1,14 @@
 """Rows that are split over workers, and real processes that train on their share of them."""
 
+import functools
 import itertools
+import multiprocessing
 import pickle
 import traceback
 
 import numpy as np
 from xgboost import collective
 from xgboost.tracker import RabitTracker
-
-from benchmarks.faults import processes
 
 N_ROWS = 600
 # Uneven on purpose.
@@ -33,6 +33,16 @@ def work(task, n_workers, start, end, arguments, answers):
             answers.put((start, "done", bytes(result) if result is not None else b""))
     except BaseException as error:
         answers.put((start, type(error).__name__, f"{error}\n{traceback.format_exc()}"))
+
+
+@functools.cache
+def processes():
+    """How to start a process that has imported everything already, where the system can fork."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__, "pi_xgb"])
+    return context
 
 
 def on_workers(task, n_workers, cuts=None):

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -58,25 +58,26 @@ def cpu_seconds(training: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def costs(rows: int, rounds: int, repeats: int, objectives: Sequence[str] = OBJECTIVES) -> Iterator[dict[str, Any]]:
-    """A line per objective: the ratios of time and memory."""
-    for objective in objectives:
-        own = trainings(objective, rows, rounds)
-        own["plain"]()  # draws the cuts, which stay in the matrix
-        pairs = [(cpu_seconds(own["plain"]), cpu_seconds(own["copies"])) for _ in range(repeats)]
-        ratios = sorted(copies / plain for plain, copies in pairs)
-        requested = {"objective": objective, "rows": rows, "rounds": rounds}
-        base, ours = (_peak({**requested, "train": train}) for train in ("plain", "copies"))
-        yield {
-            **requested,
-            "plain_seconds": statistics.median(plain for plain, _ in pairs),
-            "time_ratio": statistics.median(ratios),
-            "low": ratios[0],
-            "high": ratios[-1],
-            "plain_mib": base,
-            "copies_mib": ours,
-            "memory_ratio": ours / base,
-        }
+def measure(objective: str, small: bool = False) -> Iterator[dict[str, Any]]:
+    """The ratios of time and memory."""
+    rows, rounds, repeats = (400, 2, 1) if small else (100_000, 50, 3)
+    own = trainings(objective, rows, rounds)
+    own["plain"]()  # draws the cuts, which stay in the matrix
+    pairs = [(cpu_seconds(own["plain"]), cpu_seconds(own["copies"])) for _ in range(repeats)]
+    ratios = sorted(copies / plain for plain, copies in pairs)
+    requested = {"objective": objective, "rows": rows, "rounds": rounds}
+    base, ours = (_peak({**requested, "train": train}) for train in ("plain", "copies"))
+    yield {
+        "rows": rows,
+        "rounds": rounds,
+        "plain_seconds": statistics.median(plain for plain, _ in pairs),
+        "time_ratio": statistics.median(ratios),
+        "low": ratios[0],
+        "high": ratios[-1],
+        "plain_mib": base,
+        "copies_mib": ours,
+        "memory_ratio": ours / base,
+    }
 
 
 def _peak(requested: dict[str, Any]) -> float:

@@ -11,8 +11,8 @@ import xgboost as xgb
 import pi_xgb
 from benchmarks.copies.problems import PROBLEMS, RANKING, SIZE_OF_QUERY, Problem, Rows, lost_ndcg, ndcg, relevances
 
-ROUNDS, TEST_ROWS, TEACHER_ROUNDS = 60, 4000, 60
-TAUGHT = {"crossfit": 5, "kl_weight": 1.0}
+ROUNDS, TEST_ROWS = 60, 4000
+TAUGHT = {"teacher": "boosted", "crossfit": 5, "kl_weight": 1.0}
 STRENGTHS = (  # how blurred z is, and how much of the chance in the labels it knows
     *((noise, 0.0) for noise in (4.0, 2.0, 1.0, 0.5, 0.1)),
     *((0.1, told) for told in (0.25, 0.5, 1.0)),
@@ -26,14 +26,12 @@ def student(params: dict[str, Any], rows: Rows, rounds: int, seen: Any, **told: 
     return pi_xgb.train(params, rows.matrix(rows.x), rounds, **guided)
 
 
-def made_gains(n_labelled: int, n_rows: int, repeats: int, rounds: int = ROUNDS) -> Iterator[dict[str, Any]]:
-    """A line per problem and draw: the loss of each way of training."""
-    for problem in PROBLEMS:
-        for seed in range(repeats):
-            yield {"problem": problem.name, "draw": seed, **_losses(problem, n_labelled, n_rows, seed, rounds)}
+def measure(problem: str, draw: int, small: bool = False) -> Iterator[dict[str, Any]]:
+    """The loss of each way of training."""
+    yield losses(PROBLEMS[problem], draw, *((60, 120, 3) if small else (150, 1500, ROUNDS)))
 
 
-def _losses(problem: Problem, n_labelled: int, n_rows: int, seed: int, rounds: int) -> dict[str, float]:
+def losses(problem: Problem, seed: int, n_labelled: int, n_rows: int, rounds: int) -> dict[str, float]:
     rows, test = problem.draw(n_rows, seed), problem.draw(TEST_ROWS, 10_000 + seed)
     known = np.arange(n_rows) < n_labelled  # draws are in no order
     few, params = rows.take(np.flatnonzero(known)), problem.params
@@ -51,21 +49,16 @@ def _losses(problem: Problem, n_labelled: int, n_rows: int, seed: int, rounds: i
     }
 
 
-def strengths(n_queries: int, repeats: int, rounds: int = ROUNDS) -> Iterator[dict[str, Any]]:
-    """A line per strength of z and draw: how well the teacher ranks the labels, how well its student ranks."""
-    n_rows = n_queries * SIZE_OF_QUERY
-    for noise, told in STRENGTHS:
-        for seed in range(repeats):
-            rows, test = relevances(n_rows, seed, noise, told), relevances(TEST_ROWS, 10_000 + seed)
-            shown = xgb.DMatrix(test.x)
-            plain = xgb.train(RANKING, rows.matrix(rows.x), rounds)
-            teacher = pi_xgb.fit_teacher(RANKING, rows.matrix(rows.x, rows.z), rounds, crossfit=5)
-            taught = pi_xgb.train(RANKING, rows.matrix(rows.x), rounds, teacher=teacher, kl_weight=10.0)
-            yield {
-                "z_noise": noise,
-                "told_chance": told,
-                "draw": seed,
-                "teacher_ndcg": ndcg(teacher.values, rows.fields["label"], rows.fields["qid"]),
-                "plain": lost_ndcg(plain.predict(shown), test),
-                "student": lost_ndcg(taught.predict(shown), test),
-            }
+def measure_strength(z_noise: float, told_chance: float, draw: int, small: bool = False) -> Iterator[dict[str, Any]]:
+    """How well the teacher ranks the labels, how well its student ranks."""
+    n_rows, rounds = (12 if small else 60) * SIZE_OF_QUERY, 3 if small else ROUNDS
+    rows, test = relevances(n_rows, draw, z_noise, told_chance), relevances(TEST_ROWS, 10_000 + draw)
+    shown = xgb.DMatrix(test.x)
+    plain = xgb.train(RANKING, rows.matrix(rows.x), rounds)
+    teacher = pi_xgb.fit_teacher(RANKING, rows.matrix(rows.x, rows.z), rounds, teacher="boosted", crossfit=5)
+    taught = pi_xgb.train(RANKING, rows.matrix(rows.x), rounds, teacher=teacher, kl_weight=10.0)
+    yield {
+        "teacher_ndcg": ndcg(teacher.values, rows.fields["label"], rows.fields["qid"]),
+        "plain": lost_ndcg(plain.predict(shown), test),
+        "student": lost_ndcg(taught.predict(shown), test),
+    }

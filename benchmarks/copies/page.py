@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.cells import read
 from benchmarks.copies.problems import PROBLEMS
 from benchmarks.text import number, signed, table
 
 TEST_OVER_TRAIN = 60 / 191
 """Queries held out over the others, of the public set."""
-Results = Mapping[str, pd.DataFrame]
 
 
-def page(results: Results) -> list[str]:
-    """The lines of the page."""
-    return [
-        "# Counts, survival, ranking: what teachers are worth, what copies cost",
-        "",
-        "Made by `python -m benchmarks.copies page` from `benchmarks/results/copies_*.csv`. In brackets: standard "
-        "errors over independent draws; for splits that share queries, corrected for it (Nadeau and Bengio 2003).",
-        "",
-        *_gains(results["gains"]),
-        *_strength(results["strength"]),
-        *_public(results["public"]),
-        *_cost(results["cost"]),
-    ]
+ABOUT = """\
+`python -m benchmarks.copies`. In brackets: standard errors over independent draws; for splits that share queries,
+corrected for it (Nadeau and Bengio 2003)."""
+
+
+def text(folder: Path, figures: Path) -> str:
+    """The section."""
+    found = [read(f"copies_{name}", folder) for name in ("gains", "strength", "public", "cost")]
+    parts = [part(lines) for part, lines in zip((_gains, _strength, _public, _cost), found, strict=True)]
+    return "\n".join(["# Counts, survival, ranking, and what copies cost", "", ABOUT, "", *chain(*parts)])
 
 
 def gain(better: pd.Series[float], worse: pd.Series[float], digits: int = 4, test_over_train: float = 0.0) -> str:
@@ -41,7 +39,7 @@ def gain(better: pd.Series[float], worse: pd.Series[float], digits: int = 4, tes
 
 def _gains(found: pd.DataFrame) -> list[str]:
     rows = []
-    for problem in PROBLEMS:
+    for problem in PROBLEMS.values():
         own = found[found["problem"] == problem.name]
         ways = ("labelled", "labelled_control", "unlabelled", "unlabelled_control", "all_labels")
         gains = [gain(own["plain"], own[way]) for way in ways]
@@ -73,12 +71,7 @@ def _gains(found: pd.DataFrame) -> list[str]:
 
 def _strength(found: pd.DataFrame) -> list[str]:
     rows = [
-        [
-            number(noise, 1),
-            number(result, 2),
-            number(own["teacher_ndcg"].mean()),
-            gain(own["plain"], own["student"]),
-        ]
+        [number(noise, 1), number(result, 2), number(own["teacher_ndcg"].mean()), gain(own["plain"], own["student"])]
         for (noise, result), own in found.groupby(["z_noise", "told_chance"], sort=False)
     ]
     return [
@@ -150,15 +143,5 @@ def _cost(found: pd.DataFrame) -> list[str]:
         "row with a given q. Times are those of the processor; plain XGBoost finds the cuts drawn, copies "
         "bin their rows in every training. Memory is the highest of a process less its libraries, the matrix in it.",
         "",
-        *table(
-            [
-                "objective",
-                "plain, CPU seconds",
-                "time ratio",
-                "plain, MiB",
-                "copies, MiB",
-                "memory ratio",
-            ],
-            rows,
-        ),
+        *table(["objective", "plain, CPU seconds", "time ratio", "plain, MiB", "copies, MiB", "memory ratio"], rows),
     ]

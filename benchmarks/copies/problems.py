@@ -109,7 +109,7 @@ class Problem(NamedTuple):
 
 SHARED = {"max_depth": 3, "eta": 0.1, "nthread": 1}
 RANKING = {**SHARED, "objective": "rank:ndcg", "ndcg_exp_gain": False}
-PROBLEMS = (
+ALL = (
     Problem("count", {**SHARED, "objective": "count:poisson"}, counts, deviance, "deviance from the true mean"),
     Problem(
         "survival",
@@ -120,3 +120,4 @@ PROBLEMS = (
     ),
     Problem("ranking", RANKING, relevances, lost_ndcg, "1 - NDCG@5"),
 )
+PROBLEMS = {problem.name: problem for problem in ALL}

@@ -4,7 +4,8 @@
 >>> adult = load("adult")  # doctest: +SKIP
 """
 
+from benchmarks.data.made import MADE, made_set
 from benchmarks.data.prepared import PreparedSet, zero_as_missing
 from benchmarks.data.registry import DATASETS, LOAD_ERRORS, load
 
-__all__ = ["DATASETS", "LOAD_ERRORS", "PreparedSet", "load", "zero_as_missing"]
+__all__ = ["DATASETS", "LOAD_ERRORS", "MADE", "PreparedSet", "load", "made_set", "zero_as_missing"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from benchmarks.command_line import command
+from benchmarks.cells import parser
 from benchmarks.data.registry import DATASETS, LOAD_ERRORS, load
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = command("data", __doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"default: all of {', '.join(DATASETS)}")
-    for name in parser.parse_args(arguments).names or list(DATASETS):
+    made = parser("data", __doc__)
+    made.add_argument("names", nargs="*", metavar="name", help=f"default: all of {', '.join(DATASETS)}")
+    for name in made.parse_args(arguments).names or list(DATASETS):
         try:
             prepared = load(name)
         except LOAD_ERRORS as error:

@@ -31,10 +31,7 @@ def credit(contents: Mapping[str, bytes]) -> Table:
     frame["EDUCATION"] = frame["EDUCATION"].where(frame["EDUCATION"].between(1, 4), 4)
     order = list(frame.columns)
     return Table(
-        frame,
-        [order[i] for i in CREDIT_NUMERIC_POSITIONS],
-        [order[i] for i in CREDIT_CATEGORICAL_POSITIONS],
-        label,
+        frame, [order[i] for i in CREDIT_NUMERIC_POSITIONS], [order[i] for i in CREDIT_CATEGORICAL_POSITIONS], label
     )
 
 
@@ -53,10 +50,7 @@ DATASETS = (
         privileged=("age", "marital"),
         rows=45211,
         neg_pos_ratio=7.548,
-        protected={
-            "age": lambda age: age == "<25 or >60",
-            "marital": lambda marital: marital == "non-married",
-        },
+        protected={"age": lambda age: age == "<25 or >60", "marital": lambda marital: marital == "non-married"},
     ),
     DataSet(
         name="credit",

@@ -27,13 +27,7 @@ KDD = names(
     "num-persons-worked-for-employer family-members-under-18 country-father country-mother country-self "
     "citizenship own-business veterans-questionnaire veterans-benefits weeks-worked year income"
 )
-KDD_DROPPED = [
-    "instance-weight",
-    "migration-msa",
-    "migration-reg",
-    "migration-within-reg",
-    "migration-sunbelt",
-]
+KDD_DROPPED = ["instance-weight", "migration-msa", "migration-reg", "migration-within-reg", "migration-sunbelt"]
 KDD_NUMERIC = names(
     "age wage-per-hour capital-gain capital-loss dividends-from-stocks num-persons-worked-for-employer weeks-worked"
 )

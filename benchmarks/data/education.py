@@ -11,10 +11,7 @@ from benchmarks.data.records import DataSet, RawFile, Table, names
 
 STUDENT_NUMERIC_POSITIONS = (6, 7, 12, 13, 14, *range(23, 32))
 STUDENT_CATEGORICAL_POSITIONS = (0, 1, 2, 3, 4, 5, 8, 9, 10, 11, *range(15, 23))
-STUDENT_GROUPS = {
-    "sex": lambda sex: sex == "F",
-    "age": lambda age: age == "<18",
-}
+STUDENT_GROUPS = {"sex": lambda sex: sex == "F", "age": lambda age: age == "<18"}
 OULAD_NUMERIC = ["num_of_prev_attempts", "studied_credits"]
 OULAD_CATEGORICAL = names("code_module code_presentation gender region highest_education imd_band age_band disability")
 
@@ -26,10 +23,7 @@ def student(content: bytes) -> Table:
     frame["age"] = (frame["age"] >= 18).map({True: ">=18", False: "<18"})
     order = list(frame.columns)
     return Table(
-        frame,
-        [order[i] for i in STUDENT_NUMERIC_POSITIONS],
-        [order[i] for i in STUDENT_CATEGORICAL_POSITIONS],
-        label,
+        frame, [order[i] for i in STUDENT_NUMERIC_POSITIONS], [order[i] for i in STUDENT_CATEGORICAL_POSITIONS], label
     )
 
 

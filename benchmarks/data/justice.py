@@ -73,10 +73,7 @@ def communities(contents: Mapping[str, bytes]) -> Table:
     return Table(frame, numeric, ["racepctblack"], label)
 
 
-COMPAS_GROUPS = {
-    "sex": lambda sex: sex == "Female",
-    "race": lambda race: race == "African-American",
-}
+COMPAS_GROUPS = {"sex": lambda sex: sex == "Female", "race": lambda race: race == "African-American"}
 
 DATASETS = (
     DataSet(

@@ -21,9 +21,7 @@ def diabetes(contents: Mapping[str, bytes]) -> Table:
     """Readmitted patients of known race: within thirty days, or later."""
     # The text None is a value of A1Cresult (no test), not a missing one.
     frame = pd.read_csv(
-        io.BytesIO(contents["diabetic_data.csv"]),
-        usecols=[*NUMERIC, *CATEGORICAL, "readmitted"],
-        keep_default_na=False,
+        io.BytesIO(contents["diabetic_data.csv"]), usecols=[*NUMERIC, *CATEGORICAL, "readmitted"], keep_default_na=False
     )
     frame = frame[(frame["race"] != "?") & (frame["readmitted"] != "NO")]
     frame = frame.assign(age=frame["age"].str.extract(r"^\[(\d+)-", expand=False).astype(int) // 10)

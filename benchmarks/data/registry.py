@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.data import banking, census, education, justice, medicine, uci_numeric
 from benchmarks.data.fetch import fetch
+from benchmarks.data.made import MADE, made_set
 from benchmarks.data.prepare import prepare
 from benchmarks.data.prepared import PreparedSet
 from benchmarks.data.records import DataSet
@@ -24,8 +25,11 @@ LOAD_ERRORS = (OSError, ValueError, ImportError)
 def load(name: str) -> PreparedSet:
     """The prepared data set ``name``; its raw files are downloaded on first use.
 
-    Set the variable ``PI_XGB_DATA`` to a folder that has the raw files (plain or gzip) to download nothing.
+    Set the variable ``PI_XGB_DATA`` to a folder that has the raw files (plain or gzip) to download nothing. "made" is
+    generated, for smoke runs.
     """
+    if name == MADE:
+        return made_set()
     if name not in DATASETS:
         raise ValueError(f"no data set is called {name!r}; there are {', '.join(DATASETS)}")
     dataset = DATASETS[name]

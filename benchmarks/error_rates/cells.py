@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import train_test_split
 
+from benchmarks.data import PreparedSet, load
 from benchmarks.data.folds import Fold
-from benchmarks.data.prepared import PreparedSet
 from benchmarks.error_rates import digits
 from benchmarks.error_rates.machines import AS_MACHINES
 from benchmarks.methods import METHODS
 from benchmarks.modes import CURRENT
 from benchmarks.modes.fold_work import FoldWork
-from benchmarks.run.cells import prepared
 
 MOST = 5000
 """So many of the other rows are tested: it is the training that is short of rows."""
@@ -42,7 +41,7 @@ def tested(name: str, work: FoldWork) -> npt.NDArray[Any]:
 
 
 BOOSTED = {name: partial(tested, name) for name in ("NF", "KbPIB", "JPIB", "KbPIB all features")}
-PUBLIC = Part(lambda name: prepared(name)[0], 200, {**AS_MACHINES, **BOOSTED})
+PUBLIC = Part(load, 200, {**AS_MACHINES, **BOOSTED})
 DIGITS = Part(digits.task, 100, {**AS_MACHINES, **digits.BOOSTED})
 
 
@@ -55,13 +54,20 @@ def drawn(dataset: PreparedSet, draw: int, few: int) -> Fold:
     return Fold(draw, np.sort(train), np.sort(valid), np.sort(test[:MOST]))
 
 
-def lines_of(part: Part, name: str, draw: int) -> list[dict[str, Any]]:
+def measure_public(name: str, draw: int, small: bool = False) -> Iterator[dict[str, Any]]:
+    return lines_of(PUBLIC, name, draw)
+
+
+def measure_digits(name: str, draw: int, small: bool = False) -> Iterator[dict[str, Any]]:
+    return lines_of(DIGITS, name, draw)
+
+
+def lines_of(part: Part, name: str, draw: int) -> Iterator[dict[str, Any]]:
     """The error rates of the methods, all on the same draw of a set."""
     dataset = part.load(name)
     work = FoldWork(dataset, drawn(dataset, draw, part.few), CURRENT)
-    return [
-        {"set": name, "draw": draw, "method": method, **measured(run, work)} for method, run in part.methods.items()
-    ]
+    for method, run in part.methods.items():
+        yield {"method": method, **measured(run, work)}
 
 
 def measured(run: Tested, work: FoldWork) -> dict[str, float]:

@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.cells import read
 from benchmarks.data import DATASETS
 from benchmarks.error_rates.cells import DIGITS, MOST, PUBLIC
 from benchmarks.error_rates.digits import KL_WEIGHTS, TASKS
 from benchmarks.error_rates.machines import COMPONENTS, FOLDS
 from benchmarks.error_rates.ranks import Ranking, ranking
-from benchmarks.pictures import PALETTE, REFERENCE, pyplot, save
 from benchmarks.text import joined, number, paragraph, signed, table
 
-PICTURE, DIGITS_PICTURE = "error_rates.png", "error_rates_digits.png"
 NAMES, DIGITS_NAMES = tuple(PUBLIC.methods), tuple(DIGITS.methods)
 PAIRS = (("GPC+", "GPC"), ("SVM+", "SVM"), ("KbPIB", "NF"), ("JPIB", "NF"), ("KbPIB all features", "NF"))
 DIGITS_PAIRS = (*PAIRS[:4], ("mixed", "NF"))
@@ -25,22 +24,21 @@ DIGITS_PAIRS = (*PAIRS[:4], ("mixed", "NF"))
 ABOUT = """\
 # GPC+ on its paper's own measure
 
-Made by `python -m benchmarks.error_rates` from `results/error_rates.csv` and `results/error_rates_digits.csv`, which
-the same program made. The paper of GPC+ (Hernandez-Lobato et al., "Mind the Nuisance: Gaussian Process Classification
-using Privileged Noise", NIPS 2014) measures the share of wrong decisions with {few} training and {few} validation rows,
-and compares methods over its tasks by their average ranks and the critical distance of Nemenyi's test. Here as there,
-kernels are squared exponential, features are standardised, at most {components} principal components of them are used,
-GPC and GPC+ maximise their evidence (type-II maximum likelihood), and the SVM is tuned by its error in cross-validation
-over the training rows ({folds} folds). What differs: its data sets (Attribute Discovery, Animals with Attributes) are
-not at hand; each task is drawn {draws} instead of 100 times; the public sets are tasks of two classes as they are,
-small ones give at most half of their rows for training and a quarter for validation, and at most {most:,} rows are
-tested; components are taken only where columns, categories counted by their values, are more than {components}, and
-are not standardised again. SVM+ is tuned by its error on the validation rows over all combinations of the same five
-values of each of its four parameters; of equal errors it takes the higher AUC. A decision of GPC, GPC+ and the boosted
-methods is a probability above a half. The boosted methods see all columns as they are and stop early on the validation
-rows. GPC+ has the noise of the paper's Eq. 7, whose probabilities at f = 1 and noise 5 and .5 are .67 and .92; its
-Figure 1 has .58 and .98 and contradicts it. New
-rows have the noise of the prior mean, which changes no decision."""
+`python -m benchmarks.error_rates`. The paper of GPC+ (Hernandez-Lobato et al., "Mind the Nuisance: Gaussian Process
+Classification using Privileged Noise", NIPS 2014) measures the share of wrong decisions with {few} training and {few}
+validation rows, and compares methods over its tasks by their average ranks and the critical distance of Nemenyi's test.
+Here as there, kernels are squared exponential, features are standardised, at most {components} principal components of
+them are used, GPC and GPC+ maximise their evidence (type-II maximum likelihood), and the SVM is tuned by its error in
+cross-validation over the training rows ({folds} folds). What differs: its data sets (Attribute Discovery, Animals with
+Attributes) are not at hand; each task is drawn {draws} instead of 100 times; the public sets are tasks of two classes
+as they are, small ones give at most half of their rows for training and a quarter for validation, and at most {most:,}
+rows are tested; components are taken only where columns, categories counted by their values, are more than
+{components}, and are not standardised again. SVM+ is tuned by its error on the validation rows over all combinations of
+the same five values of each of its four parameters; of equal errors it takes the higher AUC. A decision of GPC, GPC+
+and the boosted methods is a probability above a half. The boosted methods see all columns as they are and stop early on
+the validation rows. GPC+ has the noise of the paper's Eq. 7, whose probabilities at f = 1 and noise 5 and .5 are .67
+and .92; its Figure 1 has .58 and .98 and contradicts it. New rows have the noise of the prior mean, which changes no
+decision."""
 
 PUBLIC_TEXT = """\
 KbPIB and JPIB have the alpha that the paper of these two prints for the set, "all features" a teacher on x and z,
@@ -101,9 +99,7 @@ def pair_rows(errors: pd.DataFrame, found: Ranking, pairs: Sequence[tuple[str, s
     return rows
 
 
-def compared(
-    lines: pd.DataFrame, errors: pd.DataFrame, pairs: Sequence[tuple[str, str]], what: str, picture: str
-) -> list[str]:
+def compared(lines: pd.DataFrame, errors: pd.DataFrame, pairs: Sequence[tuple[str, str]], what: str) -> list[str]:
     """Ranks, what differs significantly, and what privileged features bring."""
     found = ranking(errors)
     seconds = lines.groupby("method")["seconds"].median()
@@ -113,7 +109,6 @@ def compared(
     ]
     out = [rank_words(found, len(errors), what), ""]
     out += table(["method", "average rank", "mean error", "seconds of processor time, median"], rows)
-    out += [f"![Average ranks, and what is not significantly different](figures/{picture})", ""]
     groups = [joined(map(str, found.ranks.index[i : j + 1])) for i, j in found.cliques()]
     if groups:
         out += [paragraph("Not significantly different from each other are " + "; ".join(groups) + "."), ""]
@@ -121,8 +116,9 @@ def compared(
     return out + table([*header, "significant"], pair_rows(errors, found, pairs))
 
 
-def text_of(lines: pd.DataFrame, digits: pd.DataFrame) -> str:
-    """The page."""
+def text(folder: Path, figures: Path) -> str:
+    """The section, and its pictures."""
+    lines, digits = read("error_rates", folder), read("error_rates_digits", folder)
     draws = f"{draws_of(lines)} (pairs of digits: {draws_of(digits)})"
     errors = error_table(lines)
     about = ABOUT.format(few=PUBLIC.few, components=COMPONENTS, folds=FOLDS, draws=draws, most=MOST)
@@ -130,7 +126,7 @@ def text_of(lines: pd.DataFrame, digits: pd.DataFrame) -> str:
     out = [title, "", paragraph(first), "", "## Public sets", "", PUBLIC_TEXT, ""]
     out += [paragraph(f"Each set was drawn {draws_of(lines)}. {not_run(lines, errors, list(DATASETS))}"), ""]
     out += table(["set", *NAMES], [[str(name), *(number(value, 4) for value in row)] for name, row in _rows(errors)])
-    out += compared(lines, errors, PAIRS, "sets", PICTURE)
+    out += compared(lines, errors, PAIRS, "sets")
     errors = error_table(digits, DIGITS_NAMES)
     out += [
         "## Pairs of digits",
@@ -139,42 +135,9 @@ def text_of(lines: pd.DataFrame, digits: pd.DataFrame) -> str:
         "",
     ]
     out += [paragraph(f"Each pair was drawn {draws_of(digits)}. {not_run(digits, errors, TASKS)}"), ""]
-    out += compared(digits, errors, DIGITS_PAIRS, "pairs", DIGITS_PICTURE)
-    return "\n".join(out).rstrip() + "\n"
+    out += compared(digits, errors, DIGITS_PAIRS, "pairs")
+    return "\n".join(out)
 
 
 def _rows(errors: pd.DataFrame) -> list[tuple[object, np.ndarray]]:
     return list(zip(errors.index, errors.to_numpy(), strict=True))
-
-
-def draw(found: Ranking, path: Path) -> None:
-    """Average ranks on a line; bars join what is not significantly different."""
-    names, places, cliques = list(found.ranks.index), found.ranks.to_numpy(), found.cliques()
-    left, half = len(names) // 2 + len(names) % 2, len(cliques)
-    figure, ax = pyplot().subplots(figsize=(8, 1.6 + 0.22 * len(names)), layout="constrained")
-    ax.axhline(0, color=REFERENCE, linewidth=1)
-    for place, (name, rank) in enumerate(zip(names, places, strict=True)):
-        on_left = place < left
-        depth = -(half * 0.3 + 0.6 + 0.55 * (place if on_left else len(names) - 1 - place))
-        end = 0.6 if on_left else len(names) + 0.4
-        ax.plot([rank, rank, end], [0, depth, depth], color=PALETTE[0], linewidth=1)
-        text = f"{name} ({rank:.2f})"
-        ax.text(end, depth, f"{text} " if on_left else f" {text}", ha="right" if on_left else "left", va="center")
-    for level, (i, j) in enumerate(cliques):
-        ax.plot([places[i] - 0.06, places[j] + 0.06], [-0.3 * (level + 1)] * 2, color=PALETTE[1], linewidth=4)
-    ax.plot([1, 1 + found.critical], [0.9, 0.9], color=REFERENCE, linewidth=2, marker="|")
-    ax.text(1 + found.critical / 2, 1.0, f"critical distance {found.critical:.2f}", ha="center", va="bottom")
-    for rank in range(1, len(names) + 1):
-        ax.text(rank, 0.12, str(rank), ha="center", va="bottom", fontsize="small")
-        ax.plot([rank, rank], [0, 0.1], color=REFERENCE, linewidth=1)
-    ax.set(xlim=(-2, len(names) + 3), ylim=(-(half * 0.3 + 1.1 + 0.55 * left), 1.7))
-    ax.set_axis_off()
-    save(figure, path)
-
-
-def write(results: Path, digits: Path, page: Path) -> None:
-    """The page, and its pictures in the folder ``figures`` beside it."""
-    of_public, of_digits = pd.read_csv(results), pd.read_csv(digits)
-    page.write_text(text_of(of_public, of_digits), encoding="utf-8")
-    draw(ranking(error_table(of_public)), page.parent / "figures" / PICTURE)
-    draw(ranking(error_table(of_digits, DIGITS_NAMES)), page.parent / "figures" / DIGITS_PICTURE)

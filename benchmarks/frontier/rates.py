@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import pi_xgb
-from benchmarks.frontier.cells import PLAIN, Part, Split, matrix, peer_scores, public_split
-from benchmarks.frontier.membership import SoftOdds
+from benchmarks.cells import Line
+from benchmarks.data import MADE
+from benchmarks.frontier.cells import PLAIN, Part, Split, made_split, matrix, peer_scores, public_split
 from benchmarks.text import joined, number, paragraph, signed, table
 from pi_xgb.constraints import (
     DemographicParity,
@@ -47,22 +47,9 @@ KINDS = {
         FalsePositiveRateParity, ("false positive",), BOTH, "FalsePositiveRateParity", "FPR"
     ),
     "EqualizedOdds": Kind(
-        EqualizedOdds,
-        ("false positive", "true positive"),
-        ("damped", "adaptive", "full"),
-        "EqualizedOdds",
-        "FPR,FNR",
+        EqualizedOdds, ("false positive", "true positive"), ("damped", "adaptive", "full"), "EqualizedOdds", "FPR,FNR"
     ),
     "PredictiveParity": Kind(PredictiveParity, ("precision",), ("adaptive", "full")),
-}
-STEPS = ("damped", "adaptive", "full")
-# What else was tried for equalized odds.
-TRIES: dict[str, Callable[..., Any]] = {
-    "damped, means": partial(EqualizedOdds, match="mean"),
-    "full, means": partial(EqualizedOdds, match="mean", hessian="full"),
-    "damped, decisions": partial(EqualizedOdds, soft=False),
-    "damped, membership out of fold": SoftOdds,
-    "full, membership out of fold": partial(SoftOdds, hessian="full"),
 }
 PLAIN_NAME = "plain XGBoost"
 PEERS = ("ExponentiatedGradient", "FairGBM")
@@ -79,25 +66,18 @@ def counted(chance: np.ndarray, part: Part, name: str, *, randomised: bool = Fal
     return found
 
 
-def measured_rates(
-    name: str,
-    fold: int,
-    split: Split,
-    weights: Sequence[float] = KL_WEIGHTS,
-    rounds: Sequence[int] = ROUNDS,
-    constraints: Sequence[str] = ("", *KINDS),
-) -> pd.DataFrame:
-    """Every constraint with every step and weight after each number of rounds, and what else was tried."""
-    dtrain = matrix(split.train, split.types)
-    lines = []
-    for constraint, method, make in trained_methods(split, constraints):
-        for a in weights if make else (0.0,):
-            teacher = {"teacher": make(), "kl_weight": a} if make else {}
-            booster = pi_xgb.train(PLAIN, dtrain, max(rounds), **teacher)
+def measure(dataset: str, fold: int, constraint: str, small: bool = False) -> Iterator[Line]:
+    """Every step and weight of a constraint after each number of rounds, and its peers; "" is plain XGBoost."""
+    split, rounds = split_of(dataset, fold, small), ROUNDS[:2] if small else ROUNDS
+    dtrain, group = matrix(split.train, split.types), split.train.group
+    for method in KINDS[constraint].steps if constraint else (PLAIN_NAME,):
+        for a in (KL_WEIGHTS[:1] if small else KL_WEIGHTS) if constraint else (0.0,):
+            guided = {"teacher": KINDS[constraint].ours(group, hessian=method), "kl_weight": a} if constraint else {}
+            booster = pi_xgb.train(PLAIN, dtrain, max(rounds), **guided)
             for n in rounds:
-                named = {"dataset": name, "fold": fold, "constraint": constraint, "method": method, "kl_weight": a}
-                lines.append({**named, "rounds": n, **counted_parts(booster, split, n)})
-    return pd.DataFrame(lines)
+                yield {"method": method, "kl_weight": a, "rounds": n, **counted_parts(booster, split, n)}
+    if constraint:
+        yield from measured_peers(split, KINDS[constraint])
 
 
 def counted_parts(booster: Any, split: Split, rounds: int) -> dict[str, float]:
@@ -109,46 +89,25 @@ def counted_parts(booster: Any, split: Split, rounds: int) -> dict[str, float]:
     return found
 
 
-def trained_methods(split: Split, constraints: Sequence[str]) -> Iterator[tuple[str, str, Callable[[], Any] | None]]:
-    """The methods of these constraints; plain XGBoost has the name ""."""
-    group = split.train.group
-    for constraint in constraints:
-        if not constraint:
-            yield "", PLAIN_NAME, None
-            continue
-        for step in KINDS[constraint].steps:
-            yield constraint, step, partial(KINDS[constraint].ours, group, hessian=step)
-    if "EqualizedOdds" in constraints:
-        member = SoftOdds.membership(split.train)
-        for name, make in TRIES.items():
-            further = {"member": member} if "membership" in name else {}
-            yield "EqualizedOdds", name, partial(make, group, **further)
-
-
-def measured_peers(name: str, fold: int, split: Split, constraints: Sequence[str] = tuple(KINDS)) -> pd.DataFrame:
-    """Fairlearn's reduction and FairGBM under constraints that they know; a peer that is not installed has no line."""
+def measured_peers(split: Split, kind: Kind) -> Iterator[Line]:
+    """Fairlearn's reduction and FairGBM where they know the constraint; one that is not installed has no line."""
     from benchmarks.peers.installed import FairGBM, FairlearnExponentiatedGradient
 
-    lines = []
-    for constraint in filter(None, constraints):
-        kind, makes = KINDS[constraint], {}
-        if kind.fairlearn:
-            reduction = partial(FairlearnExponentiatedGradient, constraint=kind.fairlearn, max_iter=20)
-            makes["ExponentiatedGradient"] = reduction
-        if kind.fairgbm:
-            makes["FairGBM"] = partial(FairGBM, constraint_type=kind.fairgbm)
-        for method, make in makes.items():
-            peer = make()
-            try:
-                scores = peer_scores(split, peer)
-            except ImportError:
-                continue
-            taught = np.asarray(peer.predict_proba(split.train.x))[:, 1]
-            named = {"dataset": name, "fold": fold, "constraint": constraint, "method": method, "kl_weight": np.nan}
-            found = counted(taught, split.train, "train", randomised=peer.randomised)
-            found |= counted(scores, split.test, "test", randomised=peer.randomised)
-            lines.append({**named, "rounds": 100, **found})
-    return pd.DataFrame(lines)
+    makes: dict[str, Callable[[], Any]] = {}
+    if kind.fairlearn:
+        makes["ExponentiatedGradient"] = partial(FairlearnExponentiatedGradient, constraint=kind.fairlearn, max_iter=20)
+    if kind.fairgbm:
+        makes["FairGBM"] = partial(FairGBM, constraint_type=kind.fairgbm)
+    for method, make in makes.items():
+        peer = make()
+        try:
+            scores = peer_scores(split, peer)
+        except ImportError:
+            continue
+        taught = np.asarray(peer.predict_proba(split.train.x))[:, 1]
+        found = counted(taught, split.train, "train", randomised=peer.randomised)
+        found |= counted(scores, split.test, "test", randomised=peer.randomised)
+        yield {"method": method, "kl_weight": np.nan, "rounds": 100, **found}
 
 
 def made_halves() -> list[Split]:
@@ -171,6 +130,14 @@ def halves(rows: Part, types: list[str]) -> list[Split]:
     # The peer that needs rows for a choice gets a fifth of those that train.
     few = [Part(*(values[: len(values) // 5] for values in half)) for half in split]
     return [Split(split[i], few[i], split[1 - i], types) for i in (0, 1)]
+
+
+SETS = {MADE: made_halves, "adult": adult_halves}
+
+
+@lru_cache(maxsize=1)
+def split_of(dataset: str, fold: int, small: bool) -> Split:
+    return made_split(dataset, fold) if small else SETS[dataset]()[fold]
 
 
 class Point(NamedTuple):
@@ -233,50 +200,36 @@ ABOUT = """\
 Accuracy and gap at 1/2 after {rounds} rounds (depth {depth}, eta {eta}) on adult (sex) and on {rows:,} made rows whose
 groups differ in their features. Each half of a set trains once, and the other half is held out. The gap is in the share
 selected (DemographicParity), the true or the false positive rate, the sum of both (EqualizedOdds) or the precision. The
-gap on training rows is the mean over both halves; the held-out gap is over all rows, with half its 95 % interval.
-"Apart": the two differ by more than that. "-" is undefined: no row of a group is selected. Peers have the same
+gap on training rows is the mean over both halves; the held-out gap is over all rows. Peers have the same
 constraint under their own names; Fairlearn has none of precision, and FairGBM none of the share selected. Decisions of
-ExponentiatedGradient are random.
+ExponentiatedGradient are random. [frontier_rates.csv.gz](results/frontier_rates.csv.gz) has the counts of every step,
+weight and number of rounds, and of other tries.
 """
 CLOSED = """\
 Does the default step close the gap? At the weight of its smallest held-out gap, with the change in accuracy; "yes" is a
 held-out gap within half its interval, "on training rows only" such a gap on training rows at one of the weights.
 """
-TRIED = """\
-### Tries to make equalized odds hold on held-out rows
-
-Accuracy at a held-out gap of three quarters, a half and a quarter of that of plain XGBoost, read off the line between
-two weights of the grid (0 to {largest:g}); "-" where the gap is not reached. "Behind": the most by which a try is below
-the better of damped and full steps at {rounds} rounds; a default would need at most 0.005 on both sets. "Rounds chosen"
-takes the best of {numbers} rounds for each gap, a stop by held-out rows. Membership out of fold
-counts each row in every group and label with a probability from boosters that did not see it.
-"""
-SHARES = (0.75, 0.5, 0.25)
 SHOWN_ROUNDS = 100
 
 
-def rates_section(results: Path) -> list[str]:
-    """The tables of gaps by constraint, and the tries; nothing where nothing was measured."""
-    if not results.exists():
-        return []
-    found = pd.read_csv(results, keep_default_na=False, na_values=[""]).fillna({"constraint": ""})
-    numbers = sorted(found[found.constraint == ""]["rounds"].unique())
-    sets, rounds = list(found.dataset.unique()), min(SHOWN_ROUNDS, int(numbers[-1]))
-    about = ABOUT.format(rows=MADE_ROWS, rounds=rounds, depth=PLAIN["max_depth"], eta=PLAIN["eta"])
-    lines, by_set = ["## Each constraint on adult and on made data", "", about], {}
-    for name in sets:
+def rates_section(found: pd.DataFrame) -> list[str]:
+    """Whether each constraint closes its gap, and the accuracy beside its peers."""
+    found = found.fillna({"constraint": ""})
+    rounds = min(SHOWN_ROUNDS, int(found["rounds"].max()))
+    by_set = {}
+    for name in found.dataset.unique():
         for constraint, kind in KINDS.items():
             own = found[(found.dataset == name) & found.constraint.isin(["", constraint])]
-            by_set[name, constraint] = [p for p in points(own, kind.rates) if p.rounds == rounds or p.method in PEERS]
-            shown = [p for p in by_set[name, constraint] if p.method not in TRIES]
-            header = ["method", "kl_weight", "accuracy", "gap on training rows", "held-out gap", "half width", "apart"]
-            lines += [f"{constraint}, {name}:", "", *table(header, map(_line, shown))]
-    lines += [CLOSED, *closed(by_set)]
+            own = own[own.method.isin([PLAIN_NAME, *kind.steps, *PEERS])]
+            by_set[str(name), constraint] = [
+                point for point in points(own, kind.rates) if point.rounds == rounds or point.method in PEERS
+            ]
+    about = ABOUT.format(rows=MADE_ROWS, rounds=rounds, depth=PLAIN["max_depth"], eta=PLAIN["eta"])
+    lines = ["## Each constraint on adult and on made data", "", paragraph(about), "", CLOSED, *closed(by_set)]
     lines += ["At the held-out gap of each peer, with the better of damped and full steps:", "", *at_peers(by_set)]
     for name, words in READINGS.items():
         lines += [paragraph(_reading(by_set, name, words)), ""]
-    lines += [paragraph(_reading_of_precision(by_set)), ""]
-    return [*lines, *tries(found, sets, rounds, numbers)]
+    return [*lines, paragraph(_reading_of_precision(by_set)), ""]
 
 
 def closed(by_set: dict[tuple[str, str], list[Point]]) -> list[str]:
@@ -316,17 +269,6 @@ def at_peers(by_set: dict[tuple[str, str], list[Point]]) -> list[str]:
     return [*table(header, rows), paragraph(words), ""]
 
 
-def _line(point: Point) -> list[str]:
-    weight = f"{point.kl_weight:g}" if point.kl_weight > 0 else "-"
-    measured = (point.accuracy, point.train_gap, point.gap, point.half)
-    values = ["-" if np.isnan(value) else f"{value:.3f}" for value in measured]
-    return [point.method, weight, *values, "yes" if is_apart(point) else "-" if np.isnan(point.gap) else "no"]
-
-
-def is_apart(point: Point) -> bool:
-    return point.gap - point.train_gap > point.half
-
-
 def _reading(by_set: dict[tuple[str, str], list[Point]], name: str, words: str) -> str:
     """Gaps of true positive rates in words: plain XGBoost, the default at its largest weight, the peers."""
     of_set = by_set.get((name, "TruePositiveRateParity"), [])
@@ -360,51 +302,6 @@ READINGS = {
     "were fitted, and new rows have the same features without those labels. More weight does not help. Full steps have "
     "smaller held-out gaps because they have learned less: compare at equal accuracy.",
 }
-VERDICT = (
-    "{found} Rounds are the user's choice, so that a step which needs other rounds than plain XGBoost is no default. "
-    "`pi_xgb.frontier` measures damped and full steps on held-out rows and names the step of its choice: the better of "
-    "the two, up to the optimism of a choice among two."
-)
-
-
-def tries(found: pd.DataFrame, sets: Sequence[str], rounds: int, numbers: Sequence[int]) -> list[str]:
-    """What each try reaches at the wanted gaps, and how far it is behind the better of both steps."""
-    rows: dict[str, list[str]] = {}
-    behind: dict[str, list[float]] = {}
-    for name in sets:
-        own = found[(found.dataset == name) & found.constraint.isin(["", "EqualizedOdds"])]
-        reached = _reached(points(own, KINDS["EqualizedOdds"].rates), rounds)
-        best = np.fmax(reached["damped"], reached["full"])
-        for method, values in reached.items():
-            far = best - values
-            lost = np.inf if (np.isnan(values) & ~np.isnan(best)).any() else float(np.nanmax(far))
-            behind.setdefault(method, []).append(lost)
-            result = ["-" if np.isnan(value) else f"{value:.3f}" for value in values]
-            rows.setdefault(method, [method]).extend([*result, "not reached" if np.isinf(lost) else f"{lost:.3f}"])
-    header = ["try"] + [f"{name}, {what}" for name in sets for what in ("3/4", "1/2", "1/4", "behind")]
-    single = [method for method in rows if "or" not in method.split()]
-    good = [method for method in single if max(behind[method]) <= CLOSE]
-    verdict = f"Within 0.005 on both sets: {joined(good)}." if good else "No single try is within 0.005 on both sets."
-    about = TRIED.format(largest=found.kl_weight.max(), rounds=rounds, numbers=joined(map(str, numbers)))
-    return [about, *table(header, rows.values()), paragraph(VERDICT.format(found=verdict)), ""]
-
-
-def _reached(of_set: Sequence[Point], rounds: int) -> dict[str, np.ndarray]:
-    """The accuracy of each try at each wanted gap."""
-    plain = next(p for p in of_set if p.method == PLAIN_NAME and p.rounds == rounds)
-    wanted = [share * plain.gap for share in SHARES]
-    paths: dict[tuple[str, int], list[Point]] = {}
-    for point in of_set:
-        if point.method in {*STEPS, *TRIES}:
-            paths.setdefault((point.method, point.rounds), [plain]).append(point)
-    at = {key: np.array([accuracy_at(path, gap) for gap in wanted]) for key, path in paths.items()}
-    found = {method: values for (method, n), values in at.items() if n == rounds}
-    chosen = {}
-    for step in BOTH:
-        chosen[f"{step}, rounds chosen"] = np.fmax.reduce([values for (name, _), values in at.items() if name == step])
-    both = {"damped or full": np.fmax(found["damped"], found["full"])}
-    both["damped or full, rounds chosen"] = np.fmax.reduce(list(chosen.values()))
-    return {**found, **chosen, **both}
 
 
 def accuracy_at(path: Sequence[Point], gap: float) -> float:

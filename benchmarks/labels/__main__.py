@@ -1,108 +1,48 @@
 """Late labels, retraining, retired features and labelling functions, measured.
 
-    python -m benchmarks.labels                    what is not in the CSV yet, and the page
-    python -m benchmarks.labels --parts late,weights --repeats 5
-    python -m benchmarks.labels --page             only the page and its picture again, from the CSV
-    python -m benchmarks.labels --smoke            a tiny run on made data, in a folder that is thrown away
+    python -m benchmarks.labels --jobs 2
+    python -m benchmarks.labels --only part=late,weights
+    python -m benchmarks.labels --smoke
 
-Each line of the CSV is one model: (part, setting, method, repeat) and its scores on test rows. One process.
+Each line is one model: (part, setting, method, repeat) and its scores on test rows.
 """
 
 from __future__ import annotations
 
-import argparse
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
-import pandas as pd
-
-from benchmarks import FOLDER
-from benchmarks.command_line import asked, command
-from benchmarks.data import LOAD_ERRORS
+from benchmarks.cells import Line, Table, main
+from benchmarks.data import MADE
 from benchmarks.labels import made, public
-from benchmarks.labels.page import write_page
-from benchmarks.unlabelled.splits import MADE
+from benchmarks.labels.page import SECTIONS, text
 
-RESULTS, PAGE = FOLDER / "results" / "labels.csv", FOLDER / "LABELS.md"
 REPEATS = 20
-COLUMNS = (
-    *("part", "setting", "method", "repeat", "labels"),
-    *("auc", "logloss", "bias", "shift", "flips", "right_to_wrong"),
-)
 
 
-def of_sets(measure: Callable[[str, int], Iterator[Any]], names: Sequence[str]) -> Callable[[int], Iterator[Any]]:
-    return lambda repeat: (line for name in names for line in measure(name, repeat))
+def measure(part: str, repeat: int, small: bool = False) -> Iterator[Line]:
+    """Every model of a part, with all columns of the table."""
+    sizes = (300, 300) if small else ()
+    if part == "dated":
+        found = public.dated(repeat, *(made.stays(repeat, 300) if small else public.published()))
+    elif part in ("retraining", "retiring"):
+        names = [MADE] if small else public.RETRAINED if part == "retraining" else public.RETIRED
+        found = (row for name in names for row in getattr(public, part)(name, repeat))
+    else:
+        found = getattr(made, part)(repeat, *sizes)
+    columns = ("setting", "method", "labels", "auc", "logloss", "bias", "shift", "flips", "right_to_wrong")
+    return ({column: row.get(column) for column in columns} for row in found)
 
 
-PARTS: dict[str, Callable[[int], Iterator[dict[str, Any]]]] = {
-    "late": made.late,
-    "dated": lambda repeat: public.dated(repeat, public.screened(), public.WINDOW, public.READ_ON),
-    "weights": made.weights,
-    "retraining": of_sets(public.retraining, list(public.RETRAINED)),
-    "retiring": of_sets(public.retiring, public.RETIRED),
-    "functions": made.functions,
-}
-SMOKE = {
-    "late": lambda repeat: made.late(repeat, 300, 300),
-    "dated": lambda repeat: public.dated(repeat, *made.stays(repeat, 300)),
-    "weights": lambda repeat: made.weights(repeat, 300, 300),
-    "retraining": of_sets(public.retraining, [MADE]),
-    "retiring": of_sets(public.retiring, [MADE]),
-    "functions": lambda repeat: made.functions(repeat, 300, 300),
-}
-
-
-def run(measures: dict[str, Callable[[int], Iterator[dict[str, Any]]]], repeats: int, results: Path) -> None:
-    """Append the parts and repeats that are not in the file yet."""
-    done = set()
-    if results.exists():
-        done = set(pd.read_csv(results)[["part", "repeat"]].itertuples(index=False, name=None))
-    for repeat in range(repeats):
-        for part, measure in measures.items():
-            if (part, repeat) not in done:
-                lines = [{"part": part, "repeat": repeat, **line} for line in measure(repeat)]
-                table = pd.DataFrame(lines, columns=list(COLUMNS))
-                table.to_csv(results, mode="a", header=not results.exists(), index=False, float_format="%.6g")
-                print(part, repeat, flush=True)
-
-
-def smoke() -> None:
-    """Two repeats, in a folder that is thrown away."""
-    with tempfile.TemporaryDirectory() as folder:
-        results, page = Path(folder) / RESULTS.name, Path(folder) / PAGE.name
-        run(SMOKE, 2, results)
-        write_page(results, page)
-        print(page.read_text(encoding="utf-8"))
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    parsed = command("labels", __doc__)
-    parsed.add_argument("--parts", help=f"comma-separated (default: {','.join(PARTS)})")
-    parsed.add_argument("--repeats", type=int, default=REPEATS, help="of each part (default: %(default)s)")
-    parsed.add_argument("--page", action="store_true", help="only write the page again")
-    parsed.add_argument("--smoke", action="store_true", help="a tiny run on made data")
-    return parsed
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    given = parser().parse_args(arguments)
-    if given.repeats < 1:
-        raise SystemExit(f"--repeats must be at least 1, got {given.repeats}")
-    names = list(PARTS) if given.parts is None else asked(given.parts, PARTS, "part")
-    if given.smoke:
-        smoke()
-        return
-    if not given.page:
-        try:
-            run({name: PARTS[name] for name in names}, given.repeats, RESULTS)
-        except LOAD_ERRORS as error:
-            raise SystemExit(str(error)) from None
-    write_page(RESULTS, PAGE)
-
+PARTS = [section[0] for section in SECTIONS]
+TABLES = [
+    Table(
+        "labels",
+        ("part", "repeat"),
+        lambda: [(part, repeat) for repeat in range(REPEATS) for part in PARTS],
+        measure,
+        [(part, repeat) for repeat in (0, 1) for part in PARTS],
+    )
+]
 
 if __name__ == "__main__":
-    main()
+    main("labels", __doc__, TABLES, text)

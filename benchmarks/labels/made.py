@@ -45,7 +45,7 @@ def student(rows: Made, label: Any, known: Known, weight: Any = None) -> xgb.Boo
     label = np.where(known, label, 0)
     dtrain = xgb.DMatrix(rows.x, label, weight=weight, nthread=1)
     teacher_rows = xgb.DMatrix(np.hstack([rows.x, rows.z]), label, weight=weight, nthread=1)
-    teacher = pi_xgb.fit_teacher(PARAMS, teacher_rows, ROUNDS, crossfit=CROSSFIT, labelled=known)
+    teacher = pi_xgb.fit_teacher(PARAMS, teacher_rows, ROUNDS, teacher="boosted", crossfit=CROSSFIT, labelled=known)
     guided = {"teacher": teacher, "kl_weight": KL_WEIGHT, "labelled": known}
     return pi_xgb.train(PARAMS, dtrain, ROUNDS, engine="native", **guided)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.cells import read
 from benchmarks.intervals import corrected_interval, with_bounds
 from benchmarks.labels import made, public
 from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
@@ -13,21 +14,15 @@ from benchmarks.text import NOTHING, paragraph, table
 
 MADE_RATIO, PUBLIC_RATIO = 0.0, 1 / 3
 """Draws of made rows share nothing; draws of a public set share rows, test part over the rest."""
-TITLES = {
-    "auc": "AUC",
-    "logloss": "log loss",
-    "bias": "bias",
-    "flips": "flips",
-    "right_to_wrong": "right became wrong",
-}
+TITLES = {"auc": "AUC", "logloss": "log loss", "bias": "bias", "flips": "flips", "right_to_wrong": "right became wrong"}
 
 ABOUT = """\
-Made by `python -m benchmarks.labels`: what the workflows around late labels are worth, on test rows. Boosters have
-the depth, rounds and step of [UNLABELLED.md](UNLABELLED.md) and are not tuned. Made rows are those of its last
-section, {training:,} for training and {test:,} for testing, with known chances. A number is the mean over {repeats}
-draws, with its 95 % interval in brackets, corrected for shared rows on public sets (Nadeau and Bengio). "against" is
-the difference in log loss from the first method of the same rows, of retrained models from training from scratch; below
-0 is better."""
+`python -m benchmarks.labels`: what the workflows around late labels are worth, on test rows. Boosters have the depth,
+rounds and step of [the nine sets](#nine-public-sets) and are not tuned. Made rows are those of the
+[breach](#what-a-breach-of-the-assumption-costs), {training:,} for training and {test:,} for testing, with known
+chances. A number is the mean over {repeats} draws, with its 95 % interval in brackets, corrected for shared rows on
+public sets (Nadeau and Bengio). "against" is the difference in log loss from the first method of the same rows, of
+retrained models from training from scratch; below 0 is better."""
 
 LATE = """\
 Rows are observed over {days} days and an event counts within {horizon}; on the last day the labels are read. Bias is
@@ -54,7 +49,7 @@ whose decision differs from the old model's, at the share of positives of the ol
 
 RETIRING = """\
 The old model was trained on {labels} labelled rows with all features. The privileged columns of
-[UNLABELLED.md](UNLABELLED.md#the-sets-and-their-z) are retired: the new model does not see them, and up to 2,000
+[the nine sets](#the-sets-and-their-z) are retired: the new model does not see them, and up to 2,000
 unlabelled rows still have them. The old model teaches at `kl_weight` {weight:g}."""
 
 FUNCTIONS = """\
@@ -102,12 +97,9 @@ SECTIONS = (
 PICTURE = "![Flips against log loss of retrained models](figures/labels_retraining.png)"
 
 
-def write_page(results: Path, page: Path) -> None:
-    """The page, and its picture in the folder ``figures`` beside it."""
-    try:
-        lines = pd.read_csv(results)
-    except (OSError, pd.errors.EmptyDataError) as error:
-        raise SystemExit(f"expected a CSV that python -m benchmarks.labels made in {results}: {error}") from error
+def text(folder: Path, figures: Path) -> str:
+    """The section, and its picture."""
+    lines = read("labels", folder)
     facts = {
         **{"training": made.TRAINING, "test": made.TEST, "days": made.DAYS, "horizon": made.HORIZON},
         **{"functions": made.FUNCTIONS, "coverage": made.COVERAGE, "worst": made.WORST, "best": made.BEST},
@@ -116,18 +108,18 @@ def write_page(results: Path, page: Path) -> None:
         "repeats": lines["repeat"].nunique(),
     }
     out = ["# Late labels, retraining, retired features", "", paragraph(ABOUT.format(**facts)), ""]
-    for part, title, text, measures, ratio in SECTIONS:
+    for part, title, words, measures, ratio in SECTIONS:
         own = lines[lines["part"] == part]
-        out += [f"## {title}", "", paragraph(text.format(**facts)), "", *rows_of(own, measures, ratio)]
+        out += [f"## {title}", "", paragraph(words.format(**facts)), "", *rows_of(own, measures, ratio)]
         if part == "weights":
             shifts = own.groupby("setting", sort=False)["shift"].mean()
             seen = ", ".join(f"{value:.2f} for {name}" for name, value in shifts.items())
             out += [f"The AUC of `labels.shift`: {seen}.", ""]
         if part == "retraining":
-            draw(own, page.parent / "figures" / "labels_retraining.png")
+            draw(own, figures / "labels_retraining.png")
             out += [PICTURE, ""]
         out += [paragraph(LESSONS[part]), ""]
-    page.write_text("\n".join(out).rstrip() + "\n", encoding="utf-8")
+    return "\n".join(out)
 
 
 def rows_of(lines: pd.DataFrame, measures: tuple[str, ...], ratio: float) -> list[str]:

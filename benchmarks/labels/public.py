@@ -17,7 +17,7 @@ from benchmarks.data import DATASETS, PreparedSet, load
 from benchmarks.data.fetch import fetch
 from benchmarks.data.store import raw_content
 from benchmarks.unlabelled.cell import KL_WEIGHT, PARAMS, ROUNDS, Draw, measured
-from benchmarks.unlabelled.splits import MADE, made_set, split_set
+from benchmarks.unlabelled.splits import split_set
 from pi_xgb import labels
 from pi_xgb.metrics import churn
 
@@ -42,8 +42,6 @@ COUNTS = ["age", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_c
 @cache
 def loaded(name: str, *, split: bool) -> PreparedSet:
     """The set with the privileged columns of the paper, or with those of its split."""
-    if name == MADE:
-        return made_set(name)
     return split_set(name) if split else load(name)
 
 
@@ -54,6 +52,10 @@ def screened() -> pd.DataFrame:
     dates = {"compas_screening_date": "observed", "r_offense_date": "came"}
     frame = pd.read_csv(io.BytesIO(content), usecols=[*COUNTS, "sex", "c_charge_degree", *dates]).rename(columns=dates)
     return frame.assign(sex=frame["sex"] == "Male", c_charge_degree=frame["c_charge_degree"] == "F")
+
+
+def published() -> tuple[pd.DataFrame, str, str]:
+    return screened(), WINDOW, READ_ON
 
 
 def dated(repeat: int, frame: pd.DataFrame, horizon: str, as_of: Any) -> Iterator[Line]:

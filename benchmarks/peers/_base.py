@@ -262,10 +262,7 @@ class Encoder:
         )
         columns = np.asarray(list(types))
         self._columns = ColumnTransformer(
-            [
-                ("q", numbers, np.flatnonzero(columns == "q")),
-                ("c", categories, np.flatnonzero(columns == "c")),
-            ]
+            [("q", numbers, np.flatnonzero(columns == "q")), ("c", categories, np.flatnonzero(columns == "c"))]
         )
 
     def fit_transform(self, X: Array) -> Array:
@@ -297,11 +294,7 @@ def best_on_grid(options: Grid, decide: Callable[[Option], Array], valid: Rows, 
 
 
 def best_by_coordinate(
-    options: Grid,
-    start: Option,
-    decide: Callable[[Option], Array],
-    valid: Rows,
-    sweeps: int = 3,
+    options: Grid, start: Option, decide: Callable[[Option], Array], valid: Rows, sweeps: int = 3
 ) -> Option:
     """As :func:`best_on_grid`, one parameter at a time from ``start`` until a sweep brings nothing.
 

@@ -134,10 +134,7 @@ class _KernelPeer(Peer):
         self.chosen_ = self._search(decide, valid)
         self._x = x
         self._machine = self._solve(
-            squared_distances(x, x) / self._x_unit,
-            squared_distances(z, z) / z_unit,
-            train.signed,
-            self.chosen_,
+            squared_distances(x, x) / self._x_unit, squared_distances(z, z) / z_unit, train.signed, self.chosen_
         )
         if not self._machine.complete:
             self.note_ = f"stopped after {_ITERATIONS} iterations"

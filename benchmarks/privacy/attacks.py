@@ -22,12 +22,13 @@ SPLIT = 0.2
 PARAMS: dict[str, Any] = {"objective": "binary:logistic", "max_depth": 8, "eta": 0.3, "lambda": 0, "nthread": 1}
 PARAMS["min_child_weight"] = 0
 RUNS, RUNS_EBM = 400, 100
+ATTACKS = ("neighbours", "values")
 KL_WEIGHT = 5.0
 EPSILONS = (0.5, 1.0, 3.0)
 CONFIDENCE = 0.95
 OTHERS: dict[str, dict[str, Any]] = {
-    "KbPIB, in-sample": {},
-    "KbPIB, cross-fitted": {"crossfit": 5},
+    "KbPIB, in-sample": {"teacher": "boosted"},
+    "KbPIB, cross-fitted": {"teacher": "boosted", "crossfit": 5},
     "JPIB": {"method": "jpib"},
 }
 
@@ -96,8 +97,13 @@ class Silence:
         return shares
 
 
-def lines(setting: Setting, attack: str, runs: int | None = None) -> list[dict[str, Any]]:
+def name_of(setting: Setting) -> tuple[str, str, float]:
+    return setting.teacher, setting.sees, np.inf if setting.epsilon is None else setting.epsilon
+
+
+def measure(teacher: str, sees: str, stated: float, attack: str, small: bool = False) -> Iterator[dict[str, Any]]:
     """One attack on one way of training."""
+    setting = next(own for own in settings() if name_of(own) == (teacher, sees, stated))
     data = rows()
     count = 1 if attack == "neighbours" else SECRETS
     z, other = data.z.copy(), data.z.copy()
@@ -105,23 +111,9 @@ def lines(setting: Setting, attack: str, runs: int | None = None) -> list[dict[s
     attacked = xgb.DMatrix(data.x.iloc[:count])
 
     def look(model: Any) -> Any:
-        return (
-            model.values[:count]
-            if setting.sees == "the noisy predictions"
-            else model.predict(attacked, output_margin=True)
-        )
+        noisy = sees == "the noisy predictions"
+        return model.values[:count] if noisy else model.predict(attacked, output_margin=True)
 
-    delta = 0.0 if setting.epsilon is None else DELTA
-    found = audit(setting.train, z, other, look, runs=runs or setting.runs, delta=delta, confidence=CONFIDENCE)
-    stated = np.inf if setting.epsilon is None else setting.epsilon
-    return [
-        {
-            "teacher": setting.teacher,
-            "sees": setting.sees,
-            "attack": attack,
-            "stated": stated,
-            "bound": found.epsilon,
-            "accuracy": found.accuracy,
-            "runs": found.runs,
-        }
-    ]
+    runs, delta = 40 if small else setting.runs, 0.0 if setting.epsilon is None else DELTA
+    found = audit(setting.train, z, other, look, runs=runs, delta=delta, confidence=CONFIDENCE)
+    yield {"bound": found.epsilon, "accuracy": found.accuracy, "runs": found.runs}

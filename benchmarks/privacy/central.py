@@ -18,10 +18,11 @@ from pi_xgb.privacy import PrivateTeacher
 
 LABELS = (100, 400, 1000)
 EACH_ROW, SUMS = "noise in each prediction", "noise in sums"
-STRAIGHT, CURVED = "made", "made, half of x curved"
+CURVED = "made, half of x curved"
+SETS = (MADE, CURVED)
 
 
-def lines(name: str, n_labels: int, repeat: int) -> Iterator[dict[str, Any]]:
+def measure(name: str, n_labels: int, repeat: int, small: bool = False) -> Iterator[dict[str, Any]]:
     """The AUC of every method on one draw."""
     parts = drawn(MADE, TRAINING, APART, TEST, repeat)
     train, apart, test = map(curved, parts) if name == CURVED else parts
@@ -31,12 +32,13 @@ def lines(name: str, n_labels: int, repeat: int) -> Iterator[dict[str, Any]]:
     def line(method: str, epsilon: float, teacher: Any) -> dict[str, Any]:
         booster, weight = (plain, 0.0) if teacher is None else chosen(plain, teacher, train, known, apart)
         auc = roc_auc_score(test.y, booster.predict(test.matrix()))
-        cell = {"dataset": name, "labelled": n_labels, "repeat": repeat, "method": method, "epsilon": epsilon}
-        return {**cell, "kl_weight": weight, "auc": auc}
+        return {"method": method, "epsilon": epsilon, "kl_weight": weight, "auc": auc}
 
     yield line(PLAIN, np.inf, None)
     privileged = xgb.DMatrix(train.z, train.y, nthread=1)
-    yield line(OPEN, np.inf, pi_xgb.fit_teacher(PARAMS, privileged, ROUNDS, crossfit=5, labelled=known))
+    yield line(
+        OPEN, np.inf, pi_xgb.fit_teacher(PARAMS, privileged, ROUNDS, teacher="boosted", crossfit=5, labelled=known)
+    )
     for epsilon in EPSILONS:
         for method, options in ((EACH_ROW, {}), (SUMS, {"x": train.x})):
             teacher = PrivateTeacher(epsilon, bounds=SPLITS[MADE].bounds)

@@ -34,21 +34,24 @@ SIZE_EPSILONS = (1.0, 4.0)
 SIZE_LABELS = {"all": 1.0, "few": 0.05}
 
 
+def measure(name: str, labels: str, repeat: int, small: bool = False) -> Iterator[dict[str, Any]]:
+    if small:
+        return lines(name, labels, repeat, 300, 0.5, (1.0,), MODELS[:1])
+    return lines(name, labels, repeat, TRAINING, LABELS[labels], EPSILONS, MODELS)
+
+
+def measure_size(name: str, labels: str, repeat: int, rows: int, small: bool = False) -> Iterator[dict[str, Any]]:
+    for line in lines(name, labels, repeat, rows, SIZE_LABELS[labels], SIZE_EPSILONS, MODELS[:1]):
+        yield {column: value for column, value in line.items() if column != "rows"}
+
+
 def lines(
-    name: str,
-    labels: str,
-    repeat: int,
-    *,
-    training: int = TRAINING,
-    share: float | None = None,
-    epsilons: Iterable[float] = EPSILONS,
-    models: Iterable[str] = MODELS,
+    name: str, labels: str, repeat: int, training: int, share: float, epsilons: Iterable[float], models: Iterable[str]
 ) -> Iterator[dict[str, Any]]:
     """The AUC of every method on one draw."""
     train, apart, test = drawn(name, training, APART[labels], TEST, repeat)
-    share = LABELS[labels] if share is None else share
     known = labelled_rows(train.y, share, repeat)
-    cell = {"dataset": name, "labels": labels, "rows": train.y.size, "labelled": int(known.sum()), "repeat": repeat}
+    cell = {"rows": train.y.size, "labelled": int(known.sum())}
 
     def line(method: str, epsilon: float, booster: xgb.Booster, weight: float) -> dict[str, Any]:
         auc = roc_auc_score(test.y, booster.predict(test.matrix()))
@@ -57,7 +60,7 @@ def lines(
     plain = xgb.train(PARAMS, train.take(np.flatnonzero(known)).matrix(), ROUNDS)
     yield line(PLAIN, np.inf, plain, 0.0)
     privileged = xgb.DMatrix(train.z, train.y, nthread=1)
-    open_teacher = pi_xgb.fit_teacher(PARAMS, privileged, ROUNDS, crossfit=5, labelled=known)
+    open_teacher = pi_xgb.fit_teacher(PARAMS, privileged, ROUNDS, teacher="boosted", crossfit=5, labelled=known)
     yield line(OPEN, np.inf, *chosen(plain, open_teacher, train, known, apart))
     split = SPLITS[name]
     for model in models:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.data import PreparedSet
+from benchmarks.privacy.sets import loaded
 
 FOLDS = 5
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -38,15 +38,16 @@ KL_WEIGHT = 1.0
 TEACHER_SHARE = 0.3
 
 
-def lines(adult: PreparedSet, fold: int) -> Iterator[dict[str, Any]]:
+def measure(fold: int, small: bool = False) -> Iterator[dict[str, Any]]:
     """One fold: all features, x alone, and x with blended targets."""
+    adult = loaded("adult")
     splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     train, test = list(splitter.split(adult.X, adult.y))[fold]
     every = tuple(range(adult.X.shape[1]))
 
     def line(method: str, composition: str, epsilon: float, result: Any) -> dict[str, Any]:
         auc = roc_auc_score(adult.y[test], result)
-        return {"fold": fold, "method": method, "composition": composition, "epsilon": epsilon, "auc": auc}
+        return {"method": method, "composition": composition, "epsilon": epsilon, "auc": auc}
 
     for epsilon in EPSILONS:
         for composition in COMPOSITIONS:
@@ -116,10 +117,3 @@ def regressor(dataset: PreparedSet, positions: tuple[int, ...], epsilon: float, 
     return DPExplainableBoostingRegressor(
         **options(dataset, positions, epsilon, delta, "gdp"), privacy_target_min=0.0, privacy_target_max=1.0
     )
-
-
-def without_warnings(adult: PreparedSet, fold: int) -> list[dict[str, Any]]:
-    """interpret warns where a set has few values in a column; nothing is auto-detected here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return list(lines(adult, fold))

@@ -30,7 +30,7 @@ CELLS = 4
 """The bins of each column of z, before randomised response."""
 
 
-def lines(n_labels: int, repeat: int) -> Iterator[dict[str, Any]]:
+def measure(n_labels: int, repeat: int, small: bool = False) -> Iterator[dict[str, Any]]:
     """The AUC of every method on one draw of made data."""
     train, apart, test = drawn(MADE, TRAINING, APART, TEST, repeat)
     known = labelled_rows(train.y, n_labels / TRAINING, repeat)
@@ -39,11 +39,12 @@ def lines(n_labels: int, repeat: int) -> Iterator[dict[str, Any]]:
     def line(method: str, epsilon: float, teacher: Any) -> dict[str, Any]:
         booster, weight = (plain, 0.0) if teacher is None else chosen(plain, teacher, train, known, apart)
         auc = roc_auc_score(test.y, booster.predict(test.matrix()))
-        cell = {"labelled": n_labels, "repeat": repeat, "method": method, "epsilon": epsilon}
-        return {**cell, "kl_weight": weight, "auc": auc}
+        return {"method": method, "epsilon": epsilon, "kl_weight": weight, "auc": auc}
 
     def open_teacher(z: Any) -> Any:
-        return pi_xgb.fit_teacher(PARAMS, xgb.DMatrix(z, train.y, nthread=1), ROUNDS, crossfit=5, labelled=known)
+        return pi_xgb.fit_teacher(
+            PARAMS, xgb.DMatrix(z, train.y, nthread=1), ROUNDS, teacher="boosted", crossfit=5, labelled=known
+        )
 
     yield line(PLAIN, np.inf, None)
     yield line(OPEN, np.inf, open_teacher(train.z))
@@ -52,14 +53,7 @@ def lines(n_labels: int, repeat: int) -> Iterator[dict[str, Any]]:
     yield line(SELF, np.inf, itself)
     for epsilon in EPSILONS:
         auc = roc_auc_score(test.y, private_on_x(train.take(np.flatnonzero(known)), epsilon, test))
-        yield {
-            "labelled": n_labels,
-            "repeat": repeat,
-            "method": ALONE,
-            "epsilon": epsilon,
-            "kl_weight": 0.0,
-            "auc": auc,
-        }
+        yield {"method": ALONE, "epsilon": epsilon, "kl_weight": 0.0, "auc": auc}
         noisy = open_teacher(randomised(train.z.to_numpy(), epsilon, repeat))
         yield line(RESPONSE, epsilon, noisy)
         for name, options in PLANS.items():

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.cells import exists, read
+from benchmarks.data import MADE
 from benchmarks.intervals import Interval, corrected_interval, with_bounds
-from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
 from benchmarks.privacy import attacks, central, cost, ebm, few, printed
 from benchmarks.privacy.cost import MODELS, OPEN, PLAIN
-from benchmarks.privacy.sets import MADE, SPLITS
+from benchmarks.privacy.sets import SPLITS
 from benchmarks.text import number, table
 from pi_xgb._privacy.teacher import FEW_LABELS
 
 CHEAP = 0.002
 PLACE = ["dataset", "labels"]
-STYLES = {"histogram": (PALETTE[0], "o"), "dp-ebm": (PALETTE[1], "s")}
 
 ABOUT = """\
-Made by `python -m benchmarks.privacy`. The cost of [a private teacher](../docs/privacy.md) in AUC, the number of rows
+`python -m benchmarks.privacy`. The cost of [a private teacher](../docs/privacy.md) in AUC, the number of rows
 from which it is small, and the results of attacks. delta is {delta:g} where no other is named.
 
 A repeat draws at most {test} rows for testing and {training} for training; **all** of these have a label, or **few**,
@@ -71,37 +71,28 @@ of the table, each with half of delta, and q needs no noise of its own. "x alone
 epsilon."""
 
 
-def csv(folder: Path, part: str) -> pd.DataFrame | None:
-    """The lines of a part; None where it was not run."""
-    file = folder / f"privacy_{part}.csv"
-    return pd.read_csv(file) if file.exists() else None
+def text(folder: Path, figures: Path) -> str:
+    """The page, as far as the tables are there, and its pictures."""
 
+    def lines_of(part: str) -> pd.DataFrame:
+        return read(f"privacy_{part}", folder) if exists(f"privacy_{part}", folder) else pd.DataFrame()
 
-def write_page(folder: Path, page: Path) -> None:
-    """The page, and its pictures in the folder ``figures`` beside it."""
     out = ["# What privacy costs", "", about(), ""]
-    figures = page.parent / "figures"
-    if (lines := csv(folder, "cost")) is not None:
+    if len(lines := lines_of("cost")):
         out += ["## The sets", "", *sets(lines), "## AUC against epsilon", "", *costs(lines)]
-        draw_costs(lines, figures / "privacy_cost.png")
-        out += ["![AUC against epsilon](figures/privacy_cost.png)", ""]
-    if (lines := csv(folder, "sizes")) is not None:
+    if len(lines := lines_of("sizes")):
         out += ["## From how many rows on", "", *sizes(lines)]
-        draw_sizes(lines, figures / "privacy_sizes.png")
-        out += ["![What privacy costs against rows](figures/privacy_sizes.png)", ""]
-    if (lines := csv(folder, "few")) is not None:
-        out += ["## Few labels: which budget plan", "", *plans(lines)]
-    if (lines := csv(folder, "central")) is not None:
-        out += ["## Few labels: noise in each prediction or in sums", "", *central_release(lines)]
-    if (lines := csv(folder, "attacks")) is not None:
-        out += ["## Attacks", "", *found(lines)]
-    if (lines := csv(folder, "printed")) is not None:
-        out += ["## DP-EBM beside its paper", "", *printed.section(lines)]
-    if (lines := csv(folder, "ebm")) is not None:
-        out += ["## DP-EBM as in its paper, and a bridge", "", *dp_ebm(lines)]
-    if len(out) == 4:
-        raise SystemExit(f"expected CSV files of python -m benchmarks.privacy in {folder}, there are none")
-    page.write_text("\n".join(out).rstrip() + "\n", encoding="utf-8")
+    further = {
+        "few": ("Few labels: which budget plan", plans),
+        "central": ("Few labels: noise in each prediction or in sums", central_release),
+        "attacks": ("Attacks", found),
+        "printed": ("DP-EBM beside its paper", printed.section),
+        "ebm": ("DP-EBM as in its paper, and a bridge", dp_ebm),
+    }
+    for part, (title, section) in further.items():
+        if len(lines := lines_of(part)):
+            out += [f"## {title}", "", *section(lines)]
+    return "\n".join(out)
 
 
 def about() -> str:
@@ -180,33 +171,6 @@ def places(lines: pd.DataFrame) -> list[tuple[str, str]]:
     return [(name, labels) for name in SPLITS for labels in cost.LABELS if (name, labels) in there]
 
 
-def draw_costs(lines: pd.DataFrame, path: Path) -> None:
-    """A panel for each set and number of labels."""
-    wide, at = Wide(lines, PLACE), places(lines)
-    figure, axes = panels(len(at), 2, 4.6, 2.9)
-    for ax, place in zip(axes, at, strict=True):
-        open_gain = wide.gain(place, OPEN)
-        ax.axhline(0, color="black", linewidth=0.8, label="plain XGBoost")
-        ax.axhline(open_gain.mean, color=REFERENCE, linestyle=(0, (5, 1.5)), label=OPEN)
-        for model, (color, marker) in STYLES.items():
-            epsilons = sorted(lines.loc[lines["method"] == model, "epsilon"].unique())
-            if epsilons:
-                draw_line(
-                    ax, epsilons, [wide.gain(place, model, epsilon) for epsilon in epsilons], color, marker, model
-                )
-        ax.set_xscale("log")
-        ax.set_title(f"{place[0]}, {place[1]} labels", fontsize="medium")
-        finish(ax, "epsilon", "gain in AUC over plain")
-    axes[0].legend(fontsize="small")
-    save(figure, path)
-
-
-def draw_line(ax: Any, at: Sequence[float], gains: list[Interval], color: Any, marker: str, label: str) -> None:
-    means, half = np.array([gain.mean for gain in gains]), np.array([gain.half for gain in gains])
-    ax.plot(at, means, color=color, marker=marker, ms=4, lw=1.6, label=label)
-    ax.fill_between(at, means - half, means + half, color=color, alpha=0.18, linewidth=0)
-
-
 def price(wide: Wide, place: tuple[str, str, int], epsilon: float) -> Interval:
     gain = wide.gain(place, "histogram", epsilon, OPEN)
     return gain._replace(mean=-gain.mean)
@@ -230,25 +194,6 @@ def sizes(lines: pd.DataFrame) -> list[str]:
     text = SIZES.format(one_in=round(1 / cost.SIZE_LABELS["few"]), cheap=CHEAP)
     header = ["labels", "rows", f"{OPEN}, gain over plain", *(f"cost, epsilon {epsilon:g}" for epsilon in epsilons)]
     return [text, "", *result, "", *table(header, rows)]
-
-
-def draw_sizes(lines: pd.DataFrame, path: Path) -> None:
-    """A panel for all labels and one for few."""
-    wide, names = Wide(lines, [*PLACE, "rows"]), list(lines["labels"].unique())
-    figure, axes = panels(len(names), 2, 4.6, 3.2)
-    for ax, labels in zip(axes, names, strict=True):
-        own = sorted(lines.loc[lines["labels"] == labels, "rows"].unique())
-        ax.axhline(0, color="black", linewidth=0.8)
-        ax.axhline(CHEAP, color=REFERENCE, linestyle=(0, (1.2, 1.2)))
-        for epsilon, (color, marker) in zip(cost.SIZE_EPSILONS, STYLES.values(), strict=True):
-            if (lines["epsilon"] == epsilon).any():
-                prices = [price(wide, (MADE, labels, size), epsilon) for size in own]
-                draw_line(ax, own, prices, color, marker, f"epsilon {epsilon:g}")
-        ax.set_xscale("log")
-        ax.set_title(f"{labels} labels", fontsize="medium")
-        finish(ax, "training rows", "AUC that privacy costs")
-    axes[0].legend(fontsize="small")
-    save(figure, path)
 
 
 def plans(lines: pd.DataFrame) -> list[str]:
@@ -330,12 +275,7 @@ def dp_ebm(lines: pd.DataFrame) -> list[str]:
     rows = []
     for epsilon in ebm.EPSILONS:
         cells = [by_kind.loc[(*kind, epsilon)] for kind in kinds]
-        rows.append(
-            [
-                f"{epsilon:g}",
-                *(f"{number(c['mean'])} ({number(c['std'])})" for c in cells),
-            ]
-        )
+        rows.append([f"{epsilon:g}", *(f"{number(c['mean'])} ({number(c['std'])})" for c in cells)])
     text = EBM.format(folds=lines["fold"].nunique(), delta=ebm.DELTA)
     header = ["epsilon", *(f"{method}, {composition}" for method, composition in kinds)]
     bridge = BRIDGE.format(share=ebm.TEACHER_SHARE, kl_weight=ebm.KL_WEIGHT)

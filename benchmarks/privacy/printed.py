@@ -1,19 +1,11 @@
-"""DP-EBM as its document measures it, on the sets of it that are public.
-
-    python -m benchmarks.privacy.printed            DP-EBM; needs the extras bench and peers
-    python -m benchmarks.privacy.printed --logistic  private logistic regression; needs diffprivlib and scikit-learn 1.6
-
-Appends to results/privacy_printed.csv when a split of a set is finished; the page is `python -m benchmarks.privacy
---page`. One thread.
-"""
+"""DP-EBM as its document measures it, on the sets of it that are public, beside private logistic regression."""
 
 from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,17 +13,13 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
-from benchmarks import FOLDER
-from benchmarks.command_line import command
 from benchmarks.data.census import ADULT
 from benchmarks.data.fetch import fetch
 from benchmarks.data.records import RawFile
-from benchmarks.data.registry import DATASETS, LOAD_ERRORS
+from benchmarks.data.registry import DATASETS
 from benchmarks.data.store import raw_content
 from benchmarks.text import number, table
-from benchmarks.unlabelled.runner import append, finished
 
-RESULTS = FOLDER / "results" / "privacy_printed.csv"
 SPLITS = 5
 DELTA = 1e-5
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -40,7 +28,6 @@ OPEN = "EBM"
 LOGISTIC = "DP logistic regression"
 BAGS = 4
 """Of the open EBM; interpret's default of 14 takes more than three times as long."""
-KEY = ["set", "split", "method"]
 
 TELCO = RawFile(
     "telco-customer-churn.csv",
@@ -54,7 +41,7 @@ HOUSING = RawFile(
 )
 
 ABOUT = """\
-Made by `python -m benchmarks.privacy.printed` from `results/privacy_printed.csv`. Nori, Caruana, Bu, Shen and Kulkarni
+[privacy_printed.csv.gz](results/privacy_printed.csv.gz). Nori, Caruana, Bu, Shen and Kulkarni
 (2021) print mean and standard deviation over 5 splits into training and test rows at delta {delta:g}. Here they are
 over {splits} splits of 80 and 20 %, with interpret's defaults, the smallest and largest value of a column as its
 declared range, and an EBM without pairs and of {bags} bags where nothing is private. AUC for adult (all columns and
@@ -140,7 +127,7 @@ class Split:
     """Training and test rows of a set, and how good a model is."""
 
     def __init__(self, name: str, split: int) -> None:
-        self.its, self.place = SETS[name], {"set": name, "split": split}
+        self.its = SETS[name]
         self.x = self.its.read()
         self.y = self.x.pop(self.its.label).to_numpy()
         self.train, self.test = train_test_split(np.arange(len(self.y)), test_size=0.2, random_state=split)
@@ -152,7 +139,7 @@ class Split:
             score = root_mean_squared_error(label, model.predict(here))
         else:
             score = roc_auc_score(label, model.predict_proba(here)[:, 1])
-        return {**self.place, "method": method, "epsilon": epsilon, "score": score}
+        return {"method": method, "epsilon": epsilon, "score": score}
 
 
 def lines(name: str, split: int) -> Iterator[dict[str, Any]]:
@@ -185,17 +172,14 @@ def logistic_lines(name: str, split: int) -> Iterator[dict[str, Any]]:
         yield rows.line(LOGISTIC, epsilon, model)
 
 
-def run(results: Path, of_split: Callable[[str, int], Iterator[dict[str, Any]]], names: Sequence[str]) -> None:
-    """The splits that are not in the file yet."""
-    first = LOGISTIC if of_split is logistic_lines else OPEN
-    done = finished(results, KEY)
-    for split in range(SPLITS):
-        for name in names:
-            if (name, split, first) not in done:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of a fixed seed, and of columns with few values
-                    append(results, list(of_split(name, split)))
-                print(name, split, flush=True)
+CELLS = [(name, split, family) for split in range(SPLITS) for name in SETS for family in ("ebm", "logistic")]
+CELLS = [cell for cell in CELLS if cell[2] == "ebm" or not SETS[cell[0]].regression]
+
+
+def measure(name: str, split: int, family: str, small: bool = False) -> Iterator[dict[str, Any]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a fixed seed, and of columns with few values
+        yield from (lines if family == "ebm" else logistic_lines)(name, split)
 
 
 def section(found: pd.DataFrame) -> list[str]:
@@ -221,19 +205,3 @@ def section(found: pd.DataFrame) -> list[str]:
     header = ["set", "epsilon", "printed", *(f"here, {composition}" for composition in COMPOSITIONS), LOGISTIC]
     splits = int(found[found["method"] != LOGISTIC].groupby("set")["split"].nunique().min())
     return [ABOUT.format(delta=DELTA, bags=BAGS, splits=splits), "", *table(header, rows), MISSING, ""]
-
-
-def main() -> None:
-    parser = command("privacy.printed", __doc__)
-    parser.add_argument("--logistic", action="store_true", help="private logistic regression instead of DP-EBM")
-    try:
-        if parser.parse_args().logistic:
-            run(RESULTS, logistic_lines, [name for name, own in SETS.items() if not own.regression])
-        else:
-            run(RESULTS, lines, list(SETS))
-    except LOAD_ERRORS as error:
-        raise SystemExit(str(error)) from None
-
-
-if __name__ == "__main__":
-    main()

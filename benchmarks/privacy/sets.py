@@ -12,9 +12,8 @@ import xgboost as xgb
 from sklearn.model_selection import train_test_split
 
 import pi_xgb
-from benchmarks.data import LOAD_ERRORS, PreparedSet, load
+from benchmarks.data import MADE, PreparedSet, load
 
-MADE = "made"
 Rows = npt.NDArray[Any]
 
 
@@ -38,11 +37,8 @@ SPLITS = {
 
 @lru_cache(maxsize=1)
 def loaded(name: str) -> PreparedSet:
-    """The set with the privileged columns of its split. SystemExit where its data cannot be had."""
-    try:
-        dataset = load(name)
-    except LOAD_ERRORS as error:
-        raise SystemExit(f"{name}: {error}") from error
+    """The set with the privileged columns of its split."""
+    dataset = load(name)
     columns = list(dataset.X.columns)
     positions = tuple(columns.index(column) for column in SPLITS[name].bounds)
     return dataclasses.replace(dataset, privileged=positions, protected=())
@@ -74,10 +70,7 @@ def drawn(name: str, training: int, apart: int, test: int, repeat: int) -> tuple
         (x, x_types), (z, _) = dataset.student(), dataset.teacher()
         whole = Part(x, z, dataset.y, x_types)
     rest, scored = train_test_split(
-        np.arange(whole.y.size),
-        test_size=min(test, whole.y.size // 4),
-        stratify=whole.y,
-        random_state=repeat,
+        np.arange(whole.y.size), test_size=min(test, whole.y.size // 4), stratify=whole.y, random_state=repeat
     )
     rest = np.random.default_rng(repeat).permutation(rest)
     return whole.take(rest[apart : apart + training]), whole.take(rest[:apart]), whole.take(scored)

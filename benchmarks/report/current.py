@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from benchmarks.data.folds import N_FOLDS
 from benchmarks.intervals import LOSS, WIN, Interval, verdict, wins_ties_losses, with_bounds
-from benchmarks.methods.rivals import BEST_RIVAL, MOST_ROWS
-from benchmarks.report.results import GROUP_MEASURES, NF, RIVALS, Results
-from benchmarks.text import NOTHING, joined, paragraph, signed, table, with_spread
-from benchmarks.unlabelled.cell import DEPTHS
+from benchmarks.report.results import GROUP_MEASURES, NF, Results
+from benchmarks.text import NOTHING, signed, table, with_spread
 
 MODE = "current"
 LOWER_IS_BETTER = ("logloss", *GROUP_MEASURES)
@@ -23,17 +21,8 @@ early stopping on the validation part. The peers choose on the same validation p
 at prediction; it is here to show what they know. `All` is trained on both kinds and sees the most frequent value in
 the place of each privileged feature at prediction. self-distillation, mixed without z and shuffled q are controls whose
 teacher has no privileged feature of the row: their gain is smoothing. A mixed teacher is boosting, a forest
-and a linear model on all features, or without z on the classifier features alone. Rivals on x follow where rows are
-few. [CURVES.md](CURVES.md#simple-rivals) has two of them on up to 1,000 rows,
-[UNLABELLED.md](UNLABELLED.md#mixed-against-the-best-rival) all of them where labels are few."""
-
-ABOUT_RIVALS = """\
-What a user would take without privileged features, on the sets of at most {most:,} rows: {sets}. Ridge regression and a
-random forest have categories as 0/1 columns. XGBoost has tuned depth ({depths}) and rounds. They learn
-from the training and validation rows together, nine parts of ten, and choose settings by cross-validation on them. The
-best rival is the one with the lowest log loss in this cross-validation. Their columns are differences from
-plain XGBoost, the last two are differences from the best rival."""
-MIXED = ("mixed with z", "mixed without z")
+and a linear model on all features, or without z on the classifier features alone. [Two simple
+rivals](#simple-rivals) on up to 1,000 rows follow below; [few labels](FEW_LABELS.md) have a page of their own."""
 
 INTERVALS = """\
 Differences are the method less plain XGBoost, fold by fold. In brackets stands the
@@ -46,47 +35,10 @@ twenty excludes 0 by chance alone."""
 
 def current_section(results: Results) -> list[str]:
     sets = results.datasets(MODE)
-    if not sets:
-        return ["## 2. Current mode", "", "No results of this mode yet.", ""]
-    lines = ["## 2. Current mode", "", ABOUT, "", INTERVALS, ""]
+    lines = ["## Today's settings", "", ABOUT, "", INTERVALS, ""]
     for measure, title in (("auc", "AUC"), ("logloss", "Log loss")):
         lines += [f"### {title}, wins, ties and losses against plain XGBoost", "", *tally_table(results, sets, measure)]
-    lines += ["The differences on each set are in [current.csv](results/current.csv).", ""]
-    return [*lines, *rivals_section(results, sets)]
-
-
-def rivals_section(results: Results, sets: Sequence[str]) -> list[str]:
-    few = [dataset for dataset in sets if len(results.folds(MODE, dataset, BEST_RIVAL, "auc"))]
-    if not few:
-        return []
-    about = ABOUT_RIVALS.format(most=MOST_ROWS, sets=joined(few), depths=joined(map(str, DEPTHS)))
-    lines = ["### Few rows: rivals on x", "", paragraph(about), ""]
-    for measure, title in (("auc", "AUC"), ("logloss", "Log loss")):
-        pairs = {
-            **{name: (name, NF) for name in RIVALS},
-            **{f"{name} less best rival": (name, BEST_RIVAL) for name in MIXED},
-        }
-        found = {
-            header: [results.difference(MODE, dataset, *pair, measure) for dataset in few]
-            for header, pair in pairs.items()
-        }
-        higher = is_higher_better(measure)
-        cells = [[difference_cell(item, higher_is_better=higher) for item in column] for column in found.values()]
-        rows = [[dataset, *row] for dataset, *row in zip(few, *cells, strict=True)]
-        lines += [f"{title}:", "", *table(["set", *found], rows), in_words(title, found, higher=higher), ""]
-    return lines
-
-
-def in_words(title: str, found: Mapping[str, Sequence[Interval | None]], *, higher: bool) -> str:
-    """How often the mixed teachers' students are better and worse than the best rival."""
-    told = []
-    for header, differences in found.items():
-        known = [item for item in differences if item is not None]
-        if header.endswith(BEST_RIVAL) and header != BEST_RIVAL and known:
-            wins, ties, losses = wins_ties_losses(verdict(item, higher_is_better=higher) for item in known)
-            mean = signed(float(np.mean([item.mean for item in known])), 4)
-            told.append(f"{header}: {wins} wins, {ties} ties, {losses} losses, on average {mean}")
-    return paragraph(f"In words, {title}: {'; '.join(told) or 'no student of a mixed teacher ran here'}.")
+    return [*lines, "The differences on each set follow from [current.csv.gz](results/current.csv.gz).", ""]
 
 
 def mean_cell(results: Results, dataset: str, method: str, measure: str) -> str:

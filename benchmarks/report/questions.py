@@ -11,20 +11,20 @@ import numpy as np
 from benchmarks.intervals import LOSS, TIE, WIN, Interval, verdict, wins_ties_losses
 from benchmarks.report.current import MODE, difference_cell
 from benchmarks.report.results import GROUP_MEASURES, NF, Results
-from benchmarks.text import number, signed, table
+from benchmarks.text import number, paragraph, signed, table
 
 Pairs = Mapping[str, tuple[str, str]]
 PAIRS: Pairs = {"the paper's alpha": ("JPIB", "KbPIB"), "weight chosen on validation": ("JPIB chosen", "KbPIB chosen")}
 
 HEAD_TO_HEAD = """\
 **Q2: is JPIB better than KbPIB?** JPIB less KbPIB in AUC on the same folds, with the corrected interval of
-section 2."""
+today's settings."""
 
 FAIRNESS = """\
 **Q3: are the models fairer?** Each privileged column of each set, the method's gap less that of NF on the same folds: a
 win is a gap that is smaller by more than its interval. Nothing here asks for fairness: neither method knows which
 column is sensitive, so a gap that shrinks is a by-product. Constraints ask for it
-([FRONTIER.md](FRONTIER.md))."""
+([FAIRNESS.md](FAIRNESS.md))."""
 
 CORRELATION = """\
 **Does a better PF make a better student?** Pearson's correlation over the sets, in current mode. The paper prints .237
@@ -47,10 +47,9 @@ def questions_section(results: Results) -> list[str]:
     pairs = {name: pair for name, pair in PAIRS.items() if known >= set(pair)}
     if not pairs:
         return []
-    lines = ["## 5. The paper's questions", "", HEAD_TO_HEAD, "", *head_to_head(results, sets, pairs)]
-    lines += [in_words(results, sets, pairs), ""]
-    if any(results.privileged_columns(MODE, name) for name in sets):
-        lines += [FAIRNESS, "", *fairness_table(results, sets, pairs), fairness_in_words(results, sets), ""]
+    lines = ["## The paper's questions", "", HEAD_TO_HEAD, "", *head_to_head(results, sets, pairs)]
+    lines += [paragraph(in_words(results, sets, pairs)), "", FAIRNESS, "", *fairness_table(results, sets, pairs)]
+    lines += [paragraph(fairness_in_words(results, sets)), ""]
     return [*lines, *correlations(results, sets)]
 
 
@@ -115,8 +114,6 @@ def correlations(results: Results, sets: Sequence[str]) -> list[str]:
     complete = [
         name for name in sets if all(len(results.folds(MODE, name, m, "auc")) for m in ("PF", NF, "KbPIB", "JPIB"))
     ]
-    if len(complete) < 3:
-        return []
 
     def means(method: str) -> np.ndarray:
         return np.array([results.mean(MODE, name, method, "auc") for name in complete])

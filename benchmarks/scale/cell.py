@@ -21,9 +21,8 @@ import xgboost
 from xgboost import collective
 from xgboost.tracker import RabitTracker
 
-from benchmarks.measuring import memory_mib, seconds
+from benchmarks.measuring import Trainings, memory_mib, seconds
 from benchmarks.scale.rows import BATCH, MadeRows
-from benchmarks.trainings import Trainings
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 6, "eta": 0.1, "tree_method": "hist"}
 # A short training is repeated, and its median counts.

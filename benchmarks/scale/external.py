@@ -1,6 +1,6 @@
 """Training in external memory: data of several times the memory that the process is given.
 
-    python -m benchmarks.scale --external       runs it at its full size
+    python -m benchmarks.scale.external       runs it at its full size, some minutes; results/scale_external.json
 
 Three processes train the same models on the same files. One has the memory limit and XGBoost's
 ``ExtMemQuantileDMatrix`` for both matrices, one has no limit and all in memory, and one has the limit and all in
@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from benchmarks.measuring import memory_mib
+from benchmarks.cells import RESULTS
+from benchmarks.measuring import Trainings, memory_mib
 from benchmarks.scale.rows import Array, rows_of_batch
-from benchmarks.trainings import Trainings
 
 # Room is what the limit leaves above the libraries; the data are 3 times the whole limit, or of the room in SMALL.
 FULL = {"rows": 700_000, "columns": 250, "room_mib": 160, "batches": 140, "rounds": 10}
@@ -157,16 +157,19 @@ def run(*, rows: int, columns: int, room_mib: int, batches: int, rounds: int) ->
         }
 
 
-def main() -> None:
-    task = json.loads(sys.argv[1])
+def work(task: dict[str, Any]) -> dict[str, Any]:
+    """What a process of its own does, under its limit."""
     limit_mib = None
     if task["room_mib"] is not None:
         limit_mib = memory_mib("VmData") + task["room_mib"]
         limit = int(limit_mib * 2**20)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     seconds = train_all(Path(task["folder"]), Path(task["out"]), external=task["external"], rounds=task["rounds"])
-    print(json.dumps({"limit_mib": limit_mib, "seconds": seconds, "peak_mib": memory_mib("VmHWM")}))
+    return {"limit_mib": limit_mib, "seconds": seconds, "peak_mib": memory_mib("VmHWM")}
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) > 1:
+        print(json.dumps(work(json.loads(sys.argv[1]))))
+    else:
+        (RESULTS / "scale_external.json").write_text(json.dumps(run(**FULL), indent=1), encoding="utf-8")

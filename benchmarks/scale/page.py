@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from benchmarks.pictures import panels, save
+from benchmarks.cells import exists, read
 from benchmarks.scale.cell import METHODS
 from benchmarks.text import joined, table
 
@@ -17,11 +19,10 @@ SHOWN = tuple((method, engine) for method, engines in METHODS.items() for engine
 SLOPES_FROM_ROWS = 100_000
 PROMISED_SLOPE = (0.95, 1.05)
 PROMISED_GIB = 10
-COLOURS = {"plain": "#7f7f7f", "plain twice": "#000000", "KbPIB": "#0072b2", "JPIB": "#d55e00"}
 
 INTRODUCTION = """# Time and memory at scale
 
-Made by `python -m benchmarks.scale`. {machine}, {versions}, {date}. Each cell is a process of its own.
+`python -m benchmarks.scale`. {machine}, {versions}, {date}. Each cell is a process of its own.
 
 The data are made: {columns} classifier features and as many privileged ones, float32, drawn batch by batch into
 `QuantileDMatrix`, so that the floats of all rows never lie in memory at once. Trees of depth 6, hist, 256 bins,
@@ -149,62 +150,46 @@ def external_section(found: Line) -> list[str]:
     ]
 
 
-def page(lines: Sequence[Line], picture: str, external: Line | None, from_rows: int) -> str:
-    if not lines:
-        raise ValueError("nothing is measured yet: run python -m benchmarks.scale first")
+def recipe_section(found: pd.DataFrame) -> list[str]:
+    rows = [
+        [
+            *(f"{row.rows:,}", f"{row.labels:,}", str(row.threads)),
+            *(f"{value:.2f}" for value in (row.plain_seconds, row.seconds, row.ratio)),
+        ]
+        for row in found.itertuples()
+    ]
+    header = ["rows", "labels", "threads", "plain XGBoost on all rows, s", "recipe, s", "ratio"]
+    about = "A mixed teacher and its student; the lowest of five alternating trainings each, 100 rounds of depth 4."
+    return ["## The recipe for few labels", "", about, "", *table(header, rows)]
+
+
+def text(folder: Path, figures: Path) -> str:
+    """The section."""
+    lines = read("scale", folder).fillna({"engine": ""}).to_dict("records")
+    kept = folder / "scale_external.json"
+    external = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else None
+    from_rows = min(SLOPES_FROM_ROWS, max(line["rows"] for line in lines) // 4)
     by_rows = sweep(lines, "rows")
     last = lines[-1]
     usual = {field: _usual(by_rows, field) for field in ("columns", "threads", "rounds")}
-    text = [INTRODUCTION.format(**usual, **{name: last[name] for name in ("machine", "versions", "date")})]
-    text += ["## Rows", "", "Seconds of a training, and in brackets its ratio to plain twice:", ""]
-    text += by_method(by_rows, ["rows"], seconds_and_ratio)
-    text += ["Seconds to build the matrices (one for plain, two for the others):", ""]
-    text += by_method(by_rows, ["rows"], lambda line, _: f"{line['build_seconds']:.3g}")
-    text += [*slopes(by_rows, from_rows), f"![time and memory against rows, columns and rounds]({picture})", ""]
-    text += ["Peak memory, MiB:", "", *by_method(by_rows, ["rows"], lambda line, _: f"{line['peak_mib']:,.0f}")]
-    text += largest_joint(by_rows)
+    out = [INTRODUCTION.format(**usual, **{name: last[name] for name in ("machine", "versions", "date")})]
+    out += ["## Rows", "", "Seconds of a training, and in brackets its ratio to plain twice:", ""]
+    out += by_method(by_rows, ["rows"], seconds_and_ratio)
+    out += ["Seconds to build the matrices (one for plain, two for the others):", ""]
+    out += by_method(by_rows, ["rows"], lambda line, _: f"{line['build_seconds']:.3g}")
+    out += [*slopes(by_rows, from_rows)]
+    out += ["Peak memory, MiB:", "", *by_method(by_rows, ["rows"], lambda line, _: f"{line['peak_mib']:,.0f}")]
+    out += largest_joint(by_rows)
     for over in ("columns", "rounds"):
         swept = sweep(lines, over)
         if len({line[over] for line in swept}) < 2:
             continue
-        text += [f"## {over.capitalize()}", "", f"Seconds at {_usual(swept, 'rows'):,} rows:", ""]
-        text += by_method(swept, [over], seconds_and_ratio)
+        out += [f"## {over.capitalize()}", "", f"Seconds at {_usual(swept, 'rows'):,} rows:", ""]
+        out += by_method(swept, [over], seconds_and_ratio)
     swept = sweep(lines, "workers")
-    text += ["## Workers", "", WORKERS.format(rows=_usual(swept, "rows"))]
-    text += by_method(swept, ["workers", "threads"], seconds_and_ratio)
-    text += external_section(external) if external else []
-    return "\n".join(text).rstrip() + "\n"
-
-
-def draw(lines: Sequence[Line], path: Path) -> None:
-    """Seconds and memory on log-log axes."""
-    shown = [("rows", "seconds"), ("rows", "peak_mib"), ("columns", "seconds"), ("rounds", "seconds")]
-    figure, axes = panels(len(shown), 2, 4.5, 3.5)
-    for axis, (over, measure) in zip(axes, shown, strict=True):
-        swept = sweep(lines, over)
-        for method, engine in SHOWN:
-            drawn = lines_of(swept, method, engine)
-            axis.plot(
-                [line[over] for line in drawn],
-                [line[measure] for line in drawn],
-                color=COLOURS[method],
-                linestyle="--" if engine == "callback" else "-",
-                marker="o",
-                markersize=3,
-                label=name_of(method, engine),
-            )
-        axis.set(xscale="log", yscale="log", xlabel=over, ylabel={"peak_mib": "peak MiB"}.get(measure, measure))
-        if over != "rows":
-            axis.set_title(f"{_usual(swept, 'rows'):,} rows", fontsize=9)
-        axis.grid(alpha=0.3)
-    axes[0].legend(fontsize=8)
-    save(figure, path, dpi=120)
-
-
-def write_page(
-    lines: Sequence[Line], path: Path, picture: Path, *, external: Line | None = None, from_rows: int = SLOPES_FROM_ROWS
-) -> None:
-    """Write the page, and the picture beside it."""
-    text = page(lines, Path(picture).relative_to(path.parent).as_posix(), external, from_rows)
-    draw(lines, picture)
-    path.write_text(text)
+    out += ["## Workers", "", WORKERS.format(rows=_usual(swept, "rows"))]
+    out += by_method(swept, ["workers", "threads"], seconds_and_ratio)
+    if exists("scale_recipe", folder):
+        out += recipe_section(read("scale_recipe", folder))
+    out += external_section(external) if external else []
+    return "\n".join(out)

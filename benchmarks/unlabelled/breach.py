@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,24 +98,20 @@ def calibration_error(chance: npt.NDArray[Any], truth: npt.NDArray[Any]) -> floa
     return float(np.mean([abs(chance[rows].mean() - truth[rows].mean()) for rows in bins]))
 
 
-def lines(
-    setting: str, repeat: int, methods: Sequence[str], training: int = TRAINING, test: int = TEST
-) -> Iterator[dict[str, Any]]:
-    """A line of the CSV for each of the methods."""
+def measure(setting: str, repeat: int, method: str, small: bool = False) -> Iterator[dict[str, Any]]:
+    """What one method makes of one file."""
+    training, test = (300, 300) if small else (TRAINING, TEST)
     rows = made(repeat, training + test)
     train, test_rows = rows.take(slice(training)), rows.take(slice(training, None))
     seen = SETTINGS[setting][0](train, np.random.default_rng([repeat, 2]))
-    dtest = xgb.DMatrix(test_rows.x, nthread=1)
-    for method in methods:
-        chance = METHODS[method](train, seen).predict(dtest).astype(np.float64)
-        yield {
-            "method": method,
-            **measured(test_rows.y, chance),
-            "mean": float(chance.mean()),
-            "truth": float(test_rows.chance.mean()),
-            "calibration": calibration_error(chance, test_rows.chance),
-            "labels": int(seen.known.sum()),
-        }
+    chance = METHODS[method](train, seen).predict(xgb.DMatrix(test_rows.x, nthread=1)).astype(np.float64)
+    yield {
+        **measured(test_rows.y, chance),
+        "mean": float(chance.mean()),
+        "truth": float(test_rows.chance.mean()),
+        "calibration": calibration_error(chance, test_rows.chance),
+        "labels": int(seen.known.sum()),
+    }
 
 
 def plain(train: Made, seen: Seen, weight: npt.NDArray[np.float64] | None = None) -> xgb.Booster:
@@ -133,7 +129,7 @@ def weighted(train: Made, seen: Seen) -> xgb.Booster:
 def kbpib(train: Made, seen: Seen) -> xgb.Booster:
     label = np.where(seen.known, seen.label, 0)
     xz = xgb.DMatrix(np.hstack([train.x, train.z]), label, nthread=1)
-    teacher = pi_xgb.fit_teacher(PARAMS, xz, ROUNDS, crossfit=CROSSFIT, labelled=seen.known)
+    teacher = pi_xgb.fit_teacher(PARAMS, xz, ROUNDS, teacher="boosted", crossfit=CROSSFIT, labelled=seen.known)
     dtrain = xgb.DMatrix(train.x, label, nthread=1)
     return pi_xgb.train(
         PARAMS, dtrain, ROUNDS, teacher=teacher, kl_weight=KL_WEIGHT, labelled=seen.known, engine="native"

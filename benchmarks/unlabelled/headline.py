@@ -15,11 +15,7 @@ DRAWN = {
     MIXED: ("with privileged features, 95 % interval", PALETTE[0], "o", "-", -0.06),
     MIXED_ON_X: ("without privileged features", PALETTE[1], "D", (0, (5, 1.5)), 0.06),
 }
-PANELS = {
-    "All sets": None,
-    "Privileged features predict better": True,
-    "Privileged: a sensitive attribute": False,
-}
+PANELS = {"All sets": None, "Privileged features predict better": True, "Privileged: a sensitive attribute": False}
 
 
 def draw_headline(lines: pd.DataFrame, path: Path) -> None:
@@ -47,7 +43,7 @@ def draw_headline(lines: pd.DataFrame, path: Path) -> None:
             ax.set_xlim(-0.3, len(here) - 0.6)
             finish(ax, "", "")
             ax.tick_params(labelsize="medium")
-        figure.supylabel("gain in AUC over the best rival", fontsize="medium")
+        figure.supylabel("gain in AUC over the chosen rival", fontsize="medium")
         axes[-1].set_xlabel("rows with a label", fontsize="medium")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", fontsize="small")
         save(figure, path, dpi=100)

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.curves.page import both_intervals, log_steps
+from benchmarks.cells import read
 from benchmarks.intervals import Interval, corrected_interval
-from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, save
+from benchmarks.pictures import PALETTE, REFERENCE, both_intervals, finish, log_steps, panels, save
 from benchmarks.text import number, signed, table
 from benchmarks.unlabelled import breach
 from benchmarks.unlabelled import cell as cells
@@ -50,22 +50,20 @@ DRAWN = {
     SELF_TRAINING: (PALETTE[4], "v", (0, (1.2, 1.2))),
     ALL_LABELS: (REFERENCE, "X", "-"),
 }
-BREACH_DRAWN = {"plain": (REFERENCE, "X"), "KbPIB": (PALETTE[0], "o")}
 
 ABOUT = """\
 Made by `python -m benchmarks.unlabelled`. A few rows have their label; many more have x, the features at prediction,
 and z, the privileged features. A teacher learns from x and z of the labelled rows and predicts the label of all rows.
 The student learns these predictions from x. The page measures the gain over plain XGBoost on the labelled rows and
-over other rivals, and how much of it needs z. [Every draw](results/unlabelled.csv); the summary is in
-[FINDINGS.md](FINDINGS.md#few-labels-and-many-rows-where-teaching-pays).
+over other rivals, and how much of it needs z. [Every draw](results/unlabelled.csv.gz).
 
 **The assumption**: which labels are missing depends on x and z alone. Data cannot show a breach; the [last
 section](#what-a-breach-of-the-assumption-costs) measures what it costs.
 
-A repeat draws a quarter of the set for testing (at most {most_test} rows) and at most {most_training} of the other
-rows for training. Some of these get a label, in the proportion of the classes. No method except the ceiling sees other
-labels. All methods see the same rows; seeds are fixed. Boosters have depth {depth}, eta {eta:g}, {rounds} rounds and
-one thread, untuned except where noted; cross-fitting has {crossfit} folds."""
+A repeat draws a quarter of the set for testing (at most {most_test} rows) and at most {most_training} of the other rows
+for training. Some of these get a label, in the proportion of the classes. No method except the ceiling sees other
+labels. Methods are compared on the draws that both have; slow ones have fewer. Boosters have depth {depth}, eta
+{eta:g}, {rounds} rounds and one thread, untuned except where noted; cross-fitting has {crossfit} folds."""
 
 DESCRIBED = {
     KBPIB: "on all rows: a boosted teacher on x and z, cross-fitted, kl_weight {kl_weight:g}",
@@ -87,7 +85,7 @@ DESCRIBED = {
     EBM_RIVAL: "the explainable boosting machine of interpret on the labelled rows; {bags} bags, no pairs of columns, "
     "learning rate {rate:g}, for the time",
     CHOSEN_BY_AUC: "one of the rivals, chosen by cross-validation on the labelled rows; "
-    "[details](#mixed-against-the-best-rival)",
+    "[details](#mixed-against-the-rival-that-cross-validation-chooses)",
     CHOSEN_BY_LOSS: "likewise",
     KBPIB_TUNED: "KbPIB, teacher and student of the depth that is tuned for plain XGBoost",
     SELF_TRAINING: "scikit-learn's SelfTrainingClassifier around the same booster, on x; rows above {threshold:g} get "
@@ -131,36 +129,17 @@ nor weights correct it. So use the labels of settled rows only, those old enough
 columns that decide which rows are settled."""
 
 
-def read(results: Path, what: str) -> pd.DataFrame:
-    """The lines of a CSV. SystemExit where there is none yet."""
-    try:
-        lines = pd.read_csv(results)
-    except (OSError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise SystemExit(f"expected {what} that python -m benchmarks.unlabelled made in {results}: {error}") from error
-    if lines.empty or "method" not in lines:
-        raise SystemExit(f"expected {what} that python -m benchmarks.unlabelled made, {results} is none or is empty")
-    return lines
-
-
-def write_page(results: Path, breach_results: Path, page: Path) -> None:
-    """The page, and its pictures in the folder ``figures`` beside it."""
-    lines, broken = read(results, "the CSV of the sets"), read(breach_results, "the CSV of the made data")
+def text(folder: Path, figures: Path) -> str:
+    """The section, and its pictures."""
+    lines, broken = read("unlabelled", folder), read("unlabelled_breach", folder)
     auc = Scores(lines, "auc")
-    folder = page.parent / "figures"
-    draw_gains(lines, auc, folder / "unlabelled_gain.png")
-    draw_breach(broken, folder / "unlabelled_breach.png")
-    if MIXED in set(lines["method"]):
-        draw_kinds(lines, folder / "unlabelled_kinds.png")
-    if CHOSEN_BY_AUC in set(lines["method"]):
-        draw_headline(lines, folder / "headline.png")
-    out = ["# Few labels, many rows", "", about(), "", *methods(lines), *splits(lines)]
-    out += ["## At a glance", "", GLANCE, ""]
-    out += glance(lines, auc)
-    out += ["![Gain over plain against labels](figures/unlabelled_gain.png)", ""]
-    out += section(lines)
-    out += ["## What a breach of the assumption costs", "", about_breach(broken), ""]
-    out += [*breach_table(broken), "![What a breach costs](figures/unlabelled_breach.png)", "", LESSON]
-    page.write_text("\n".join(out).rstrip() + "\n", encoding="utf-8")
+    draw_gains(lines, auc, figures / "unlabelled_gain.png")
+    draw_kinds(lines, figures / "unlabelled_kinds.png")
+    draw_headline(lines, figures / "headline.png")
+    out = ["# Nine public sets", "", about(), "", *methods(lines), *splits(lines), "## At a glance", "", GLANCE, ""]
+    out += [*glance(lines, auc), "![Gain over plain against labels](figures/unlabelled_gain.png)", "", *section(lines)]
+    out += ["## What a breach of the assumption costs", "", about_breach(broken), "", *breach_table(broken)]
+    return "\n".join([*out, LESSON])
 
 
 def about() -> str:
@@ -292,23 +271,3 @@ def breach_table(broken: pd.DataFrame) -> list[str]:
         "calibration error",
     ]
     return table(header, rows)
-
-
-def draw_breach(broken: pd.DataFrame, path: Path) -> None:
-    """AUC, which hardly shows it, beside the mean prediction, which does."""
-    figure, axes = panels(2, 2, 5.2, 3.2)
-    settings = list(dict.fromkeys(broken["setting"]))
-    for ax, measure, label in zip(axes, ("auc", "mean"), ("AUC", "mean prediction"), strict=True):
-        for shift, (method, (color, marker)) in zip((-0.12, 0.12), BREACH_DRAWN.items(), strict=True):
-            of_method = broken[broken["method"] == method].set_index("setting")[measure]
-            found = [corrected_interval(of_method.loc[[setting]].to_numpy(), 0.0) for setting in settings]
-            at = np.arange(len(settings)) + shift
-            halves = [item.half for item in found]
-            ax.errorbar([item.mean for item in found], at, xerr=halves, fmt=marker, color=color, ms=5, label=method)
-        ax.set_yticks(range(len(settings)), settings if measure == "auc" else [""] * len(settings))
-        ax.invert_yaxis()
-        finish(ax, label, "")
-    axes[1].axvline(broken["truth"].mean(), color="black", linewidth=0.9, linestyle="--", label="truth")
-    handles, labels = axes[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small")
-    save(figure, path)

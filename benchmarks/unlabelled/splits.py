@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-import pi_xgb
-from benchmarks.data import DATASETS, PreparedSet, load
+from benchmarks.data import DATASETS, MADE, PreparedSet, load
 from benchmarks.data.fetch import fetch
 from benchmarks.data.store import raw_content
 
 PASS_WELL = 12
-MADE = "made"
 
 
 class Split(NamedTuple):
@@ -79,6 +76,8 @@ SPLITS = {
 
 def split_set(name: str) -> PreparedSet:
     """The set with the privileged columns and the label of its split."""
+    if name == MADE:
+        return load(name)
     dataset, split = load(name), SPLITS[name]
     if split.privileged is not None:
         columns = list(dataset.X.columns)
@@ -86,10 +85,3 @@ def split_set(name: str) -> PreparedSet:
             dataset, privileged=tuple(columns.index(column) for column in split.privileged), protected=()
         )
     return dataset if split.label is None else dataclasses.replace(dataset, y=split.label(name))
-
-
-def made_set(name: str) -> PreparedSet:
-    """Few made rows, for the smoke run and the tests."""
-    data = pi_xgb.datasets.make_privileged(240, seed=zlib.crc32(name.encode()) % 1000)
-    X = pd.concat([data.x, data.z], axis=1)
-    return PreparedSet(name, X, data.y.to_numpy(), ("q",) * X.shape[1], tuple(range(data.x.shape[1], X.shape[1])), ())

@@ -1,4 +1,4 @@
-"""The runner of the benchmarks on made data, with few rounds and in this process."""
+"""Folds of made data with few rounds, and the paper's computation in the package's public functions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import pandas as pd
 
 import pi_xgb
 from benchmarks import FOLDER
-from benchmarks.methods import METHODS, Method
+from benchmarks.data import made_set
 from benchmarks.modes import MODES
 from benchmarks.modes.fold_work import FoldWork
 from benchmarks.modes.paper import EARLY_STOPPING_ROUNDS, NUM_BOOST_ROUND, paper_fold
-from benchmarks.run import __main__ as runner
-from benchmarks.run.cells import MADE, made_set
 
 REAL = dict(MODES)
 SMALL = {mode.name: dataclasses.replace(mode, rounds=12, early_stopping_rounds=4) for mode in REAL.values()}
@@ -28,22 +26,6 @@ def use_few_rounds(monkeypatch):
 def fold_work(mode="current", dataset=None, fold=0):
     dataset = made_set() if dataset is None else dataset
     return FoldWork(dataset, dataset.folds()[fold], SMALL[mode])
-
-
-def run_here(out, methods, folds=(0, 1), mode="current", datasets=(MADE,), **options):
-    return runner.run(list(datasets), list(methods), mode, list(folds), out, jobs=0, **options)
-
-
-def measured(out, measure, **where):
-    """The values of a measure, fold by fold."""
-    table = pd.read_csv(out)
-    for column, value in {**where, "measure": measure}.items():
-        table = table[table[column] == value]
-    return table.sort_values("fold")["value"].to_numpy()
-
-
-def with_method(monkeypatch, name, function, **record):
-    monkeypatch.setitem(METHODS, name, Method(name, function, "for a test", **record))
 
 
 def auc_of_one_fold(prepared, params, method, fold):

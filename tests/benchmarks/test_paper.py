@@ -12,12 +12,12 @@ pytest.importorskip("sklearn")
 
 from helpers_benchmark import auc_of_one_fold
 
-from benchmarks import FOLDER
+from benchmarks import FOLDER, search
 from benchmarks.data import load
 from benchmarks.modes import MODES
 from benchmarks.modes.fold_work import FoldWork
 from benchmarks.modes.paper import paper_fold, paper_params
-from benchmarks.run.measures import finishing_measures, paper_threshold, predictions_of
+from benchmarks.run import paper_threshold, predictions_of, threshold_measures
 
 REFERENCE = FOLDER / "reference"
 RAW_FOLDER = Path(os.environ.get("PI_XGB_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -70,7 +70,7 @@ def test_group_measures_are_those_of_the_released_booster():
     works = [FoldWork(prepared, fold, MODES["paper"]) for fold in prepared.folds()]
     folds = [predictions_of(work, work.plain("x")) for work in works]
     threshold = paper_threshold(folds)
-    found = pd.DataFrame([finishing_measures(fold, threshold) for fold in folds])
+    found = pd.DataFrame([threshold_measures(fold, threshold) for fold in folds])
 
     released, groups = (
         table[(table.dataset == "communities") & (table.method == "NF")].sort_values("fold")
@@ -84,3 +84,14 @@ def test_group_measures_are_those_of_the_released_booster():
     np.testing.assert_allclose(found["sp:racepctblack"], groups.statistical_parity, atol=1e-6)
     # Theirs is summed over a grid, ours is exact.
     np.testing.assert_allclose(found["abroca:racepctblack"], groups.abroca, atol=2e-4)
+
+
+@pytest.mark.parametrize("method", ["NF", "KbPIB", "JPIB"])
+def test_search_at_the_papers_alpha_gives_the_committed_summary(method, monkeypatch):
+    summary = pd.read_csv(search.RESULTS / "search" / "summary.csv")
+    row = summary[(summary.dataset == "heart") & (summary.method == ("KbPIB" if method == "NF" else method))].iloc[0]
+    monkeypatch.setattr(search, "ALPHAS", (row.paper_alpha,))
+    found = pd.DataFrame([line for fold in range(10) for line in search.measure("heart", method, fold)])
+    for measure, printed in (("valid_auc", "valid_auc_at_paper"), ("test_auc", "test_auc_at_paper")):
+        expected = row[f"plain_{measure.split('_')[0]}"] if method == "NF" else row[printed]
+        assert found[measure].mean() == pytest.approx(expected, abs=1e-6)

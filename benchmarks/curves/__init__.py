@@ -1,1 +1,0 @@
-"""Learning curves: what privileged features are worth from 100 rows to all."""

@@ -1,1 +1,0 @@
-"""FINDINGS.md: the words, and behind every number a committed file."""

@@ -1,1 +1,0 @@
-"""Every method on every set, on the paper's ten folds."""

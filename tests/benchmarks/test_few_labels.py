@@ -1,0 +1,188 @@
+"""Few labels, many rows: the splits, the draws, the methods, the run that goes on, and the page."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
+pytest.importorskip("scipy", reason="the intervals need scipy")
+pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
+pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
+
+import xgboost as xgb
+
+import pi_xgb
+from benchmarks import FOLDER
+from benchmarks.data import DATASETS, made_set
+from benchmarks.data.store import local_path, user_folder
+from benchmarks.labels import made, public
+from benchmarks.unlabelled import breach, cell, page, splits
+from benchmarks.unlabelled.breach import made as made_rows
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Few rounds, two budgets."""
+    monkeypatch.setattr(cell, "ROUNDS", 5)
+    monkeypatch.setattr(breach, "ROUNDS", 5)
+    monkeypatch.setattr(cell, "BUDGETS", (50,))
+    monkeypatch.setattr(breach, "SETTINGS", {name: breach.SETTINGS[name] for name in ("by chance", "by z")})
+
+
+def skip_without_the_ebm(*methods):
+    if {cell.EBM_RIVAL, cell.CHOSEN_BY_AUC, cell.CHOSEN_BY_LOSS} & set(methods):
+        pytest.importorskip("interpret", reason="one of the rivals is its EBM")
+
+
+@pytest.fixture
+def draw():
+    return cell.Draw(made_set(), 3)
+
+
+def has_files(name):
+    folder = user_folder()
+    return folder is not None and all(local_path(raw, folder) for raw in DATASETS[name].files)
+
+
+@pytest.mark.parametrize("name", splits.SPLITS)
+def test_z_is_not_in_x_and_both_are_there(name):
+    if not has_files(name):
+        pytest.skip(f"the raw files of {name} are not there: PI_XGB_DATA names no folder that has them")
+    dataset, split = splits.split_set(name), splits.SPLITS[name]
+    (x, _), (z, _) = dataset.student(), dataset.teacher()
+    assert not set(x.columns) & set(z.columns)
+    assert len(x.columns) + len(z.columns) == dataset.X.shape[1]
+    assert tuple(z.columns) == (split.privileged or DATASETS[name].privileged)
+    assert set(np.unique(dataset.y)) == {0, 1}
+    # What is predicted is among neither.
+    assert not {"G3", "y"} & set(dataset.X.columns)
+    assert split.why
+
+
+def test_a_draw_keeps_test_rows_out_of_training_and_labels_each_class_its_share():
+    dataset = made_set()
+    draw = cell.Draw(dataset, 3)
+    rows = {part: {row.tobytes() for row in getattr(draw, part).x} for part in ("train", "test")}
+    assert not rows["train"] & rows["test"]
+    assert len(rows["train"]) + len(rows["test"]) == dataset.y.size
+    known = draw.labelled_rows(50)
+    assert known.sum() == 50
+    assert abs(draw.train.y[known].mean() - draw.train.y.mean()) < 0.02
+    # The same seed draws the same rows, another one others.
+    assert (cell.Draw(dataset, 3).train.x == draw.train.x).all()
+    assert not (cell.Draw(dataset, 4).train.x == draw.train.x).all()
+    assert draw.labelled_rows(len(draw.train.y)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [name for name in cell.METHODS if name not in page.CEILINGS])
+def test_no_method_sees_a_label_that_is_not_known(draw, method, quick):
+    skip_without_the_ebm(method)
+    before = cell.METHODS[method](cell.Work(draw, 50))
+    other = cell.Draw(made_set(), 3)
+    # The labelled rows of a draw are dealt by class: they are found before the other labels are turned over.
+    known = other.labelled_rows(50)
+    other.labelled_rows = lambda budget: known
+    other.train.y[~known] = 1 - other.train.y[~known]
+    np.testing.assert_array_equal(cell.METHODS[method](cell.Work(other, 50)), before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [name for name in cell.METHODS if name != page.CEILINGS[1]])
+def test_no_method_sees_z_of_the_test_rows(draw, method, quick):
+    skip_without_the_ebm(method)
+    before = cell.METHODS[method](cell.Work(draw, 50))
+    other = cell.Draw(made_set(), 3)
+    other.test.z[:] = 0
+    np.testing.assert_array_equal(cell.METHODS[method](cell.Work(other, 50)), before)
+
+
+def by_hand(draw, known):
+    """KbPIB with unlabelled rows: the mean of teachers, and a custom objective on the blended target."""
+    train = draw.train
+    xz, label = np.hstack([train.x, train.z]), np.where(known, train.y, 0)
+    teacher = pi_xgb.fit_teacher(
+        cell.PARAMS, xgb.DMatrix(xz, label, nthread=1), cell.ROUNDS, teacher="boosted", crossfit=5, labelled=known
+    )
+    result = [booster.predict(xgb.DMatrix(xz, nthread=1)) for booster in teacher.boosters]
+    np.testing.assert_allclose(teacher.values[~known], np.mean(result, axis=0)[~known], rtol=1e-5)
+    factor = known + 10.0
+    target = (known * label + 10 * teacher.values) / factor
+
+    def objective(margin, _):
+        p = 1 / (1 + np.exp(-margin.astype(np.float64)))
+        return factor * (p - target), factor * p * (1 - p)
+
+    params = {**cell.PARAMS, "base_score": float(np.average(target, weights=factor))}
+    booster = xgb.train(params, xgb.DMatrix(train.x, label, nthread=1), cell.ROUNDS, obj=objective)
+    return 1 / (1 + np.exp(-booster.predict(xgb.DMatrix(draw.test.x, nthread=1), output_margin=True)))
+
+
+def test_kbpib_is_what_it_is_by_hand(draw):
+    work = cell.Work(draw, 50)
+    np.testing.assert_allclose(cell.kbpib(work), by_hand(draw, work.known), atol=2e-4)
+
+
+def test_a_rival_is_chosen_on_the_labelled_rows_alone(draw):
+    work = cell.Work(draw, 50)
+    held = np.flatnonzero(work.known)[::5]
+    part = work.without(held)
+    assert not part.known[held].any()
+    assert part.known.sum() == 40
+    np.testing.assert_array_equal(part.draw.test.y, draw.train.y[held])
+    # All that differs is who is asked: a rival that has seen the labels of the held-out rows is found out.
+    worlds = {
+        "knows": lambda source: np.where(source.draw.test.y == 1, 0.9, 0.1),
+        "guesses": lambda source: np.full(10, 0.5),
+    }
+    scores = cell.cross_validated(work, worlds)
+    assert scores["knows"] == {"auc": 1.0, "logloss": pytest.approx(np.log(0.9))}
+    assert scores["guesses"] == {"auc": 0.5, "logloss": pytest.approx(np.log(0.5))}
+    work.rival_scores = {cell.PLAIN: {"auc": 0.6, "logloss": -0.4}, cell.TUNED: {"auc": 0.5, "logloss": -0.3}}
+    np.testing.assert_array_equal(cell.chosen_rival("auc", work), cell.plain(work))
+    np.testing.assert_array_equal(cell.chosen_rival("logloss", work), cell.tuned_depth_and_rounds(work))
+
+
+def test_the_truth_has_no_calibration_error():
+    rows = breach.made(1, 4000)
+    assert breach.calibration_error(rows.chance, rows.chance) == 0
+    assert breach.calibration_error(rows.chance / 2, rows.chance) == pytest.approx(rows.chance.mean() / 2)
+    assert abs(rows.y.mean() - rows.chance.mean()) < 0.02
+
+
+def test_dates_show_events_within_the_horizon():
+    rows = made_rows(0, 500)
+    observed, came, now = made.dated(rows, np.random.default_rng(0))
+    wait = (came - observed).dt.days
+    assert (came.notna() == (rows.y == 1)).all()
+    assert wait.min() >= 0
+    assert wait.max() < made.HORIZON
+    assert observed.max() < now
+
+
+def test_votes_have_their_accuracies_and_abstain():
+    y = np.random.default_rng(0).integers(0, 2, 40_000)
+    result = made.votes(y, np.random.default_rng(1))
+    given = ~np.isnan(result)
+    right = [(result[rows, i] == y[rows]).mean() for i, rows in enumerate(given.T)]
+    np.testing.assert_allclose(right, np.linspace(made.WORST, made.BEST, made.FUNCTIONS), atol=0.02)
+    np.testing.assert_allclose(given.mean(axis=0), made.COVERAGE, atol=0.02)
+
+
+@pytest.mark.parametrize("in_time", [True, False])
+def test_the_parts_of_a_set_share_no_row(in_time):
+    dataset = made_set()
+    old, new, test = public.parts(dataset, 3, in_time=in_time)
+    rows = np.concatenate([old, new, test])
+    assert sorted(rows) == list(range(dataset.y.size))
+    assert (old.max() < new.min() and new.max() < test.min()) == in_time
+
+
+@pytest.mark.parametrize("guide", ["late_labels", "retraining", "retiring", "labelling_functions"])
+def test_guides_quote_the_tables(guide):
+    """Each number of a guide's table stands in one line of the page, with the others of its line."""
+    page = (FOLDER / "FEW_LABELS.md").read_text(encoding="utf-8").splitlines()
+    text = (FOLDER.parent / "docs" / f"{guide}.md").read_text(encoding="utf-8")
+    lines = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|") and " to " in line]
+    assert len(lines) >= 2
+    for cells in lines:
+        assert any(all(cell.replace("`", "") in line for cell in cells) for line in page), cells
