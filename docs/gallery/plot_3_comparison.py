@@ -16,10 +16,10 @@ comparison = pi_xgb.compare(
     params={"max_depth": 2, "eta": 0.2, "nthread": 1},
     num_boost_round=25,
     teacher="forest",
+    kl_weight=2.0,
     crossfit=3,
     nfold=3,
     repeats=2,
-    inner_nfold=3,
     progress=False,
 )
 print(comparison)
