@@ -270,7 +270,7 @@ def files(rng: random.Random) -> str:
         data.write_bytes(_csv(rng))
         options = rng.choice([[], ["--unlabelled", "teach"], ["--unlabelled", "drop"], ["--crossfit", "2"]])
         quick = ["--rounds", "2", "--params", "nthread=1", "max_depth=2"]
-        read = rng.choice([[], ["--dates", "parts"], ["--categories", "x1"], ["--missing", rng.choice(WORDS) or "-"]])
+        read = rng.choice([[], ["--categories", "x1"], ["--missing", rng.choice(WORDS) or "-"]])
         wanted, later = ["--label", "y", "--privileged", "z", *read], read if "--missing" in read else []
         found = _shell(["train", str(data), *wanted, *options, *quick, "--out", str(model)])
         if found == 0 and _shell(["predict", str(data), "--model", str(model), *later]) != 0:

@@ -17,24 +17,25 @@ _SECONDS = 30.0
 @contextlib.contextmanager
 def progress_bar(
     total: int, name: str, progress: bool | None, first_estimate: int | None = None
-) -> Iterator[Callable[[], None]]:
-    """Yield a function to call after each of ``total`` steps (trainings, boosting rounds), from any thread.
+) -> Iterator[Callable[..., None]]:
+    """Yield a function to call after each of ``total`` steps (trainings, boosting rounds), or with the number of
+    steps just done (resamples), from any thread.
 
     With ``progress`` None there is a bar in terminals and notebooks with tqdm, else a line on standard error every
     half minute. True: always a bar there, elsewhere lines from the first step on. After ``first_estimate`` steps,
     which are typical of all, the estimate of a long search is printed at once.
     """
     if progress is False or not total:
-        yield lambda: None
+        yield lambda n=1: None
         return
     tqdm = _tqdm(progress) if sys.stderr.isatty() or "ipykernel" in sys.modules else None
     lines = _Lines(total, name, 0.0 if progress else _SECONDS, first_estimate)
     lock = threading.Lock()
     with contextlib.nullcontext(lines) if tqdm is None else tqdm(total=total, desc=name, leave=False) as bar:
 
-        def step() -> None:
+        def step(n: int = 1) -> None:
             with lock:
-                bar.update()
+                bar.update(n)
 
         yield step
 
@@ -56,9 +57,9 @@ class _Lines:
         self._done, self._began = 0, time.monotonic()
         self._next = self._began + patience
 
-    def update(self) -> None:
-        """Count a step."""
-        self._done += 1
+    def update(self, n: int) -> None:
+        """Count steps."""
+        self._done += n
         now = time.monotonic()
         taken = now - self._began
         left = taken / self._done * (self._total - self._done)

@@ -1,7 +1,7 @@
 """Plots of a model's groups, its features and the cost of fairness: each takes and returns a matplotlib Axes.
 
 They need matplotlib (extra ``plot``). Without ``ax`` each opens a new pyplot figure. Colours are safe for the colour-
-blind, and lines and markers differ, so that plots can be read in grey. Up to six groups or methods have separate
+blind, and lines and markers differ too. Up to ten groups or methods have separate
 styles; further groups are thin grey lines.
 
 ==============================  =====================================================================================

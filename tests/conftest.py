@@ -12,7 +12,15 @@ import pytest
 # OpenMP reads this as XGBoost is loaded.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+from hypothesis import HealthCheck, settings
+
 import pi_xgb
+
+# A few examples in every run, the same ones; HYPOTHESIS_PROFILE=long draws a thousand new ones.
+_ANY = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+settings.register_profile("short", max_examples=8, derandomize=True, database=None, **_ANY)
+settings.register_profile("long", max_examples=1000, print_blob=True, **_ANY)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 
 # Names are loaded when they are asked for, and these look at XGBoost then: before a test puts something in its place.
 assert all((pi_xgb.train, pi_xgb.cv, pi_xgb.select))

@@ -13,7 +13,6 @@ COMPARED: dict[str, Any] = {
     "method": "kbpib",
     "crossfit": 2,
     "nfold": 2,
-    "inner_nfold": 2,
     "repeats": 1,
     "progress": False,
 }

@@ -1,4 +1,4 @@
-"""Files as people have them: what is refused, what is missing, and what is copied as it stands."""
+"""Files as people have them: what is read, what is missing, what is refused, and the words of the errors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import bz2
 import gzip
 import io
 import lzma
+import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -13,343 +16,342 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_cli import GUIDED, OTHERS, PARAMS, QUICK, files, misused, one_thread, predicted, refused, trained, works
+from helpers_cli import (
+    GUIDED,
+    OTHERS,
+    QUICK,
+    files,
+    has_parts,
+    misused,
+    one_thread,
+    predicted,
+    refused,
+    trained,
+    works,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_xgb.__main__ import main
+from pi_xgb._cli.table import MARKS, Source
 
 __all__ = ["files", "one_thread", "trained"]
 
+TRAIN = ["train", "changed.csv", *GUIDED, *OTHERS, "--out", "new.ubj"]
+PREDICT = ["predict", "changed.csv", "--model", "model.ubj"]
 ON_ROWS = {
-    "train": [*GUIDED, *OTHERS, "--out", "new.ubj"],
-    "predict": ["--model", "model.ubj"],
-    "evaluate": ["--model", "model.ubj", "--label", "y"],
-    "tune": [*GUIDED, *OTHERS],
-    "compare": [*GUIDED, *OTHERS],
+    "train": TRAIN[2:],
+    "predict": PREDICT[2:],
+    "evaluate": [*PREDICT[2:], "--label", "y"],
+    "tune": TRAIN[2:],
+    "compare": TRAIN[2:-2],
 }
 
 
-def change_line(name, number, change, to="changed.csv"):
+def change(frame, column, text, rows=(7,)):
+    """Write the frame with a text in some rows of a column."""
+    changed = frame.astype({column: object})
+    changed.loc[list(rows), column] = text
+    changed.to_csv("changed.csv", index=False)
+
+
+def change_line(name, number, changed):
     lines = Path(name).read_text().splitlines()
-    lines[number - 1] = change(lines[number - 1])
-    Path(to).write_text("\n".join(lines) + "\n")
+    lines[number - 1] = changed(lines[number - 1])
+    Path("changed.csv").write_text("\n".join(lines) + "\n")
+
+
+# --- ten errors, each in one line ---------------------------------------------------------------------------
+
+ERRORS = {
+    "no file": (lambda rows: None, [*TRAIN[:1], "absent.csv", *TRAIN[2:]], "No such file.*'absent.csv'"),
+    "empty file": (lambda rows: Path("changed.csv").touch(), TRAIN, "changed.csv is not a readable CSV file"),
+    "no rows": (lambda rows: rows[:0].to_csv("changed.csv", index=False), TRAIN, "a header and no rows"),
+    "no column": (lambda rows: change(rows, "x1", 1), [*TRAIN, "--drop", "lab"], "no column 'lab', which --drop names"),
+    "column twice": (
+        lambda rows: pd.concat([rows, rows[["z0"]]], axis=1).to_csv("changed.csv", index=False),
+        TRAIN,
+        "changed.csv has the column 'z0' twice",
+    ),
+    "text among numbers": (
+        lambda rows: change(rows, "x1", "n.d."),
+        TRAIN,
+        "the column 'x1' of changed.csv has 'n.d.' in line 9 among.*--missing 'n.d.'.*--categories x1",
+    ),
+    "infinite": (lambda rows: change(rows, "x1", "1e39"), TRAIN, "'x1' of changed.csv has 1e+39 in line 9"),
+    "weight": (
+        lambda rows: change(rows, "w", -1),
+        ["train", "changed.csv", *GUIDED, "--drop", "sex,q,ill", "--weight", "w", "--out", "new.ubj"],
+        "--weight names 'w', which must have a number of at least 0 in each row of changed.csv",
+    ),
+    "label gap": (lambda rows: change(rows, "y", ""), TRAIN, "'y' of changed.csv has 1 missing.*--unlabelled drop"),
+    "number for text": (
+        lambda rows: change(rows, "x1", "3 mg"),
+        PREDICT,
+        "the column 'x1' of changed.csv has text, such as '3 mg' in line 9, where the model expects numbers",
+    ),
+    "ragged": (
+        lambda rows: rows.to_csv("changed.csv", index=False) or change_line("changed.csv", 3, "1,{}".format),
+        TRAIN,
+        "changed.csv is not a readable CSV file, line 3 has 13 values for 12 columns; give every column a name",
+    ),
+    "semicolons": (lambda rows: rows.to_csv("changed.csv", index=False, sep=";"), TRAIN, "separated by semicolons?"),
+    "decimal commas": (
+        lambda rows: rows.to_csv("changed.csv", index=False, sep=";", decimal=","),
+        TRAIN,
+        "separated by semicolons?",
+    ),
+    "latin-1": (
+        lambda rows: rows.assign(sex="männlich").to_csv("changed.csv", index=False, encoding="latin-1"),
+        TRAIN,
+        "changed.csv is not a readable CSV file.*can't decode.*UTF-8 text",
+    ),
+    "dates": (
+        lambda rows: rows.assign(seen=[f"2024-01-{1 + i % 28}" for i in range(200)]).to_csv("changed.csv", index=False),
+        TRAIN,
+        "'seen' of changed.csv has dates, such as 2024-01-1,.*--drop seen.*--categories seen",
+    ),
+    "bracket": (
+        lambda rows: rows.assign(**{"a[0]": 1}).to_csv("changed.csv", index=False),
+        TRAIN,
+        "the column 'a[0]' of changed.csv must have no [, ], < and NUL in its name",
+    ),
+    "less": (lambda rows: rows.rename(columns={"z0": "z<1"}).to_csv("changed.csv", index=False),
+             ["train", "changed.csv", "--label", "y", "--privileged", "z<1", "--out", "new.ubj"],
+             "the column 'z<1' of changed.csv must have no"),
+    "num_class": (lambda rows: change(rows, "x1", 1), [*TRAIN[:-2], "--params", "num_class=2", *TRAIN[-2:]],
+                  "--params num_class must be left out, got 2: the label 'y' of changed.csv makes it 1"),
+    "zero weights": (
+        lambda rows: rows.assign(w=0).to_csv("changed.csv", index=False),
+        ["train", "changed.csv", *GUIDED, "--drop", "sex,q,ill", "--weight", "w", "--out", "new.ubj"],
+        "--weight names 'w'.*changed.csv, and one above 0",
+    ),
+    "one number twice": (
+        lambda rows: rows.assign(y=np.resize(["1", "1.0", "a"], 200)).to_csv("changed.csv", index=False),
+        TRAIN,
+        "the label 'y' of changed.csv has the number 1 in several spellings, '1', '1.0'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_bad_input_is_one_line_that_names_file_column_and_option(trained, capsys, monkeypatch, case):
+    write, arguments, message = ERRORS[case]
+    write(trained[0])
+    monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
+    err = refused(capsys, message, *arguments)
+    lines = [line for line in err.splitlines() if not line.startswith(("note: ", "changed.csv: "))]
+    assert len(lines) == 1
+    assert lines[0].startswith("pi-xgb: ")
+    assert not Path("new.ubj").exists()
 
 
 @pytest.mark.parametrize("command", ON_ROWS)
-def test_a_column_name_that_comes_twice_is_refused(trained, capsys, command):
-    # pandas would call the second copy z0.1, and the student would learn from it.
-    frame = trained[0]
-    pd.concat([frame, frame[["z0"]]], axis=1).to_csv("twice.csv", index=False)
-    refused(capsys, "twice.csv.*'z0'", command, "twice.csv", *ON_ROWS[command])
+def test_row_with_too_many_values_is_refused_by_every_command(trained, capsys, command):
+    rows = "test.csv" if command in ("predict", "evaluate") else "train.csv"
+    for line in (2, 90):
+        change_line(rows, line, lambda text: f"{text},")
+        refused(capsys, f"line {line} has 13 values for 12 columns", command, "changed.csv", *ON_ROWS[command])
 
 
-@pytest.mark.parametrize("command", ON_ROWS)
-@pytest.mark.parametrize("line", [2, 3, 90, 101])
-def test_a_row_with_too_many_values_is_refused_wherever_it_is(trained, capsys, command, line):
-    rows, values = "test.csv" if command in ("predict", "evaluate") else "train.csv", trained[0].shape[1]
-    change_line(rows, line, lambda text: f"1,{text}")
-    # Every command, whether it reads all columns or some of them.
-    refused(capsys, f"line {line} has {values + 1} values for {values} col", command, "changed.csv", *ON_ROWS[command])
-    # An empty value is one too many as well.
-    change_line(rows, line, lambda text: f"{text},")
-    refused(capsys, f"line {line}", command, "changed.csv", *ON_ROWS[command])
+def test_row_with_too_few_values_ends_with_missing_ones(trained, capsys):
+    trained[1][["x0", "x1", "x2", "colour", "flag"]].to_csv("bare.csv", index=False)
+    answers = []
+    for end in ("", ","):
+        change_line("bare.csv", 4, lambda text, end=end: text.rpartition(",")[0] + end)
+        answers.append(predicted(capsys, "changed.csv")[0])
+    pd.testing.assert_frame_equal(*answers)
 
 
-def test_a_row_with_too_few_values_ends_with_missing_ones(trained, capsys):
-    _, others = trained
-    bare = others[["x0", "x1", "x2", "colour", "flag"]]
-    bare.to_csv("bare.csv", index=False)
-    change_line("bare.csv", 4, lambda text: text.rpartition(",")[0])
-    change_line("bare.csv", 4, lambda text: text.rpartition(",")[0] + ",", "explicit.csv")
-    pd.testing.assert_frame_equal(predicted(capsys, "changed.csv")[0], predicted(capsys, "explicit.csv")[0])
+# --- texts among numbers ------------------------------------------------------------------------------------
 
 
-def test_kept_columns_are_copied_letter_by_letter(trained, capsys):
-    others = pd.read_csv("test.csv", dtype=str, keep_default_na=False)
-    texts = ["007", "7", "true", "NA", "", " a", "1e5", "None"]
-    others["patient"] = [texts[i % len(texts)] for i in range(len(others))]
-    others["visit"] = [str(i) if i % 3 else "" for i in range(len(others))]
-    others.loc[0, "x1"] = "0.50"
-    others.to_csv("kept.csv", index=False)
-    works("predict", "kept.csv", "--model", "model.ubj", "--keep", "visit,patient,x1,colour")
-    kept = pd.read_csv(io.StringIO(capsys.readouterr().out), dtype=str, keep_default_na=False)
-    # In whatever way a program reads it: also a column that is a feature, and one of numbers with gaps.
-    for name in ("visit", "patient", "x1", "colour"):
-        assert kept[name].tolist() == others[name].tolist()
-    # Copying changes no answer.
-    alone, _ = predicted(capsys, "kept.csv")
-    assert kept["probability_1"].astype(float).tolist() == alone["probability_1"].tolist()
+def minus(number):
+    return f"\N{MINUS SIGN}{number}"
 
 
-def test_the_words_for_missing_count_in_columns_of_numbers_and_truth_values(trained, capsys):
-    empty = pd.read_csv("test.csv", dtype=str, keep_default_na=False)
-    gap = np.arange(len(empty)) % 5 == 0
-    for name in ("x1", "flag"):
-        empty.loc[gap, name] = ""
-    empty.to_csv("empty.csv", index=False)
-    expected, _ = predicted(capsys, "empty.csv")
-    for word in ("NA", "N/A", "NaN", "null", "None", "?", "-", ".", " ", " NA"):
-        words = empty.copy()
-        for name in ("x1", "flag"):
-            words.loc[gap, name] = word
-        words.to_csv("words.csv", index=False)
-        answers, output = predicted(capsys, "words.csv")
-        assert output == f"note: words.csv has {word!r} in 'x1', 'flag': read as missing values\n"
-        pd.testing.assert_frame_equal(answers, expected)
-    # The training reads them alike.
-    train = [*("--label", "y", "--privileged", "z0,z1"), *OTHERS, *QUICK]
-    works("train", "empty.csv", *train, "--out", "empty.ubj")
-    works("train", "words.csv", *train, "--out", "words.ubj")
-    assert Path("empty.ubj").read_bytes() == Path("words.ubj").read_bytes()
-
-
-@pytest.mark.filterwarnings("always:.*may mean a missing label")
-def test_in_a_column_of_text_they_are_text(files, capsys):
-    rows, others = files
-    names = ["NA", "None", "null", "", "x"]
-    for frame, name in ((rows, "train.csv"), (others, "test.csv")):
-        frame["colour"] = [names[i % 5] for i in range(len(frame))]
-        frame["kind"] = np.where(frame["y"] == 1, "None", "Some")
-        frame.to_csv(name, index=False)
-    rows.assign(colour=rows["colour"].map({"NA": "p", "None": "q", "null": "r", "": "", "x": "x"})).to_csv(
-        "renamed.csv", index=False
-    )
-    options = ["--label", "kind", "--privileged", "z0,z1", "--drop", "y,sex,w,q,ill", *QUICK]
-    works("train", "train.csv", *options, "--out", "model.ubj")
-    works("train", "renamed.csv", *options, "--out", "renamed.ubj")
-    answers, output = predicted(capsys, "train.csv")
-    # Each word is a category of its own, as any other word in its place would be.
-    assert output == ""
-    works("predict", "renamed.csv", "--model", "renamed.ubj")
-    renamed = pd.read_csv(io.StringIO(capsys.readouterr().out))
-    np.testing.assert_allclose(answers["probability_Some"], renamed["probability_Some"], atol=1e-6)
-    # As a label too, in the training and in the evaluation.
-    works("evaluate", "test.csv", "--model", "model.ubj", "--label", "kind", "--groups", "colour", "--n-boot", "0")
-    shown = capsys.readouterr().out
-    assert all(word in shown for word in ("NA", "None", "null"))
-
-
-def test_a_column_that_is_text_far_down_is_text_from_its_first_row(tmp_path):
-    from pi_xgb._cli.source import Source
-
-    values = ["NA", "7", "", *["1"] * 1500, "x", "null"]
-    result = []
-    pd.DataFrame({"code": values, "number": "2", "flag": ["NA", *["True"] * 1504]}).to_csv(
-        tmp_path / "long.csv", index=False
-    )
-    frame = Source(str(tmp_path / "long.csv"), [], result.append).read(["code", "number", "flag"])
-    # As it is written, with the empty field alone as a missing value.
-    assert frame["code"].fillna("gap").tolist() == ["gap" if value == "" else value for value in values]
-    assert frame["number"].dtype == np.int64
-    assert frame["flag"].isna().sum() == 1
-    assert result == [f"note: {tmp_path / 'long.csv'} has 'NA' in 'flag': read as missing values"]
-
-
-def test_the_threshold_counts_without_groups_too(trained, capsys):
-    _, others = trained
-    answers, _ = predicted(capsys, "test.csv")
-    evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
-    for threshold in (0.5, 0.2, 0.9, 0.123456789012):
-        works(*evaluate, "--threshold", threshold, "--format", "csv")
-        metrics = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col="metric")["value"]
-        wrong = (answers["probability_1"] > threshold) != (others["y"] == 1)
-        assert metrics["error" if threshold == 0.5 else f"error@{threshold}"] == pytest.approx(wrong.mean(), abs=1e-6)
-    for wrong_threshold in ("1.5", "-0.1", "nan", "half"):
-        misused(capsys, "argument --threshold.*between 0 and 1", *evaluate, "--threshold", wrong_threshold)
-
-
-def test_a_threshold_that_would_mean_nothing_is_refused(files, capsys):
-    drop = ["--drop", "sex,w,y,ill,z0,z1"]
-    works("train", "train.csv", "--label", "q", *drop, *QUICK, "--out", "model.ubj")
-    evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "q"]
-    refused(capsys, "--threshold.*two classes", *evaluate, "--threshold", "0.3")
-    works(*evaluate)
-
-
-def test_the_text_in_a_column_of_numbers_is_shown_with_its_line(trained, capsys):
-    others = pd.read_csv("test.csv", dtype=str, keep_default_na=False)
-    others.loc[2, "x1"] = "NA"
-    others.loc[7, "x1"] = "3 mg"
-    others.loc[9, "x1"] = "other"
-    others.to_csv("text.csv", index=False)
-    err = refused(capsys, "'3 mg' in line 9", "predict", "text.csv", "--model", "model.ubj")
-    assert "the column 'x1' of text.csv has text" in err
-    others["x1"] = "1"
-    others.loc[4, "flag"] = "perhaps"
-    others.to_csv("text.csv", index=False)
-    refused(capsys, "'perhaps' in line 6", "predict", "text.csv", "--model", "model.ubj")
-
-
-@pytest.mark.parametrize("weight", ["-1", "many", "", "inf"])
-def test_weights_that_cannot_be_are_refused_by_evaluate_as_by_train(trained, capsys, weight):
-    _, others = trained
-    others["w"] = others["w"].astype(object)
-    others.loc[3, "w"] = weight
-    others.to_csv("test.csv", index=False)
-    message = "--weight.*'w'.*least 0.*test.csv"
-    evaluate = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--weight", "w"]
-    refused(capsys, message, *evaluate)
-    refused(capsys, message, *evaluate, "--groups", "sex")
-    drop = ["--drop", "sex,q,ill", "--weight", "w"]
-    refused(capsys, message, "train", "test.csv", *GUIDED, *drop, "--out", "new.ubj")
-
-
-def test_files_of_a_spreadsheet_in_another_country(trained, capsys):
-    rows, _ = trained
-    rows.to_csv("semicolons.csv", index=False, sep=";")
-    train = [*GUIDED, *OTHERS, "--out", "new.ubj"]
-    refused(capsys, "is it separated by semicolons?", "train", "semicolons.csv", *train)
-    # With decimal commas a line has more values than names.
-    rows.to_csv("semicolons.csv", index=False, sep=";", decimal=",")
-    refused(capsys, "is it separated by semicolons?", "train", "semicolons.csv", *train)
-    rows.assign(colour="grün").to_csv("colour.csv", index=False, encoding="latin-1")
-    refused(capsys, "save it as UTF-8", "train", "colour.csv", *train)
-    rows.rename(columns={"sex": "größe"}).to_csv("header.csv", index=False, encoding="latin-1")
-    refused(capsys, "save it as UTF-8", "train", "header.csv", *train)
-
-
-def test_wide_files_are_read_whole(tmp_path):
-    from pi_xgb._cli.source import Source
-
-    names = [f"c{i}" for i in range(5000)]
-    name = tmp_path / "wide.csv"
-    name.write_text("\n".join(",".join(line) for line in (names, [""] * 4999 + ["x"], ["1"] * 4999 + ["y"])) + "\n")
-    source = Source(str(name), [], pytest.fail)
-    source.check_has(names, "there are")
-    read = source.read(source.columns)
-    assert list(read) == names
-    assert read.iloc[0, :4999].isna().all()
-    assert (read.iloc[1, :4999] == 1).all()
-    assert list(read["c4999"]) == ["x", "y"]
-
-
-@pytest.mark.parametrize("names", [["patient"], ["patient", "visit"], [None]])
-def test_the_index_of_a_frame_is_no_feature_and_can_be_named(files, capsys, names):
-    pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
+@pytest.mark.parametrize(
+    "spelling",
+    [minus, "${:.2f}".format, "{}%".format, "{} €".format, lambda number: f"{1e6 * number:,.0f}".replace(",", "."),
+     lambda number: str(number).replace(".", ",")],
+    ids=["Unicode minus", "dollar", "percent", "euro", "thousands", "decimal comma"],
+)  # fmt: skip
+def test_column_of_numbers_in_another_spelling_is_an_error_with_the_first(files, capsys, spelling):
     rows, _ = files
-    levels = [[f"p{i // 2}" for i in range(len(rows))], list(range(len(rows)))][: len(names)]
-    rows.set_index(
-        pd.MultiIndex.from_arrays(levels, names=names) if names[1:] else pd.Index(levels[0], name=names[0])
-    ).to_parquet("rows.parquet")
-    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
-    works("train", "rows.parquet", *GUIDED, *OTHERS, "--out", "indexed.ubj")
-    assert Path("indexed.ubj").read_bytes() == Path("model.ubj").read_bytes()
-    if names == [None]:
-        return
-    kept, _ = predicted(capsys, "rows.parquet", "--keep", "patient")
-    assert kept["patient"].tolist() == levels[0]
-    options = ["--crossfit", "2", "--crossfit-groups", "patient"]
-    works("train", "rows.parquet", *GUIDED, *OTHERS, *options, "--out", "grouped.ubj")
+    numbers = rows["x1"].abs().round(3) + 1
+    texts = numbers.map(spelling)
+    for part in (texts, texts.where(rows.index % 2 == 0, numbers)):
+        rows.assign(x1=part).to_csv("changed.csv", index=False)
+        refused(capsys, f"the column 'x1' of changed.csv has {texts[0]!r} in line 2 among", *TRAIN)
+    works(*TRAIN, "--categories", "x1")
 
 
-def test_a_kept_column_of_the_name_of_an_answer_is_refused(trained, capsys):
-    trained[1].assign(prediction=1).to_csv("test.csv", index=False)
-    arguments = ["predict", "test.csv", "--model", "model.ubj"]
-    refused(capsys, "--keep.*'prediction'", *arguments, "--keep", "x1,prediction")
-    works(*arguments, "--keep", "x1")
+@pytest.mark.parametrize(
+    ("numbers", "strays", "line"),
+    [
+        ([str(i) for i in range(21)], ["x"], 23),
+        ([str(i) for i in range(20)], ["x", "y", "z"], None),
+        ([str(i) for i in range(540)], [f"t{i}" for i in range(59)], 542),
+        ([str(i) for i in range(540)], [f"t{i}" for i in range(60)], None),
+        (["1", "2"] * 50, ["x"], 102),
+        (["1", "2"] * 10, ["x"], 22),
+        ([*["1", "2"] * 9, "1"], ["x"], None),
+        (["1", "2"] * 98, ["x", "y", "z"], None),
+        (["True", "False"] * 50, ["maybe"], 102),
+        (["True", "False"] * 50, ["maybe", "perhaps"], None),
+        (["v1", "v2"] * 50, ["192.168.0.1"], None),
+    ],
+)
+def test_few_texts_among_numbers_are_an_error_and_many_are_categories(
+    tmp_path, monkeypatch, capsys, numbers, strays, line
+):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"c": [*numbers, *strays, *sorted(MARKS)]})
+    frame.assign(y=np.arange(len(frame)) % 2).to_csv("rows.csv", index=False)
+    command = ["train", "rows.csv", "--label", "y", *QUICK, "--out", "m.ubj"]
+    if line:
+        refused(capsys, f"the column 'c' of rows.csv has {strays[0]!r} in line {line} among", *command)
+        command += ["--categories", "c"]
+    works(*command)
+    assert xgb.Booster(model_file="m.ubj").feature_types == ["c"]
 
 
-def test_texts_that_xgboost_cannot_keep_are_named(files, capsys):
+def test_the_ways_out_are_those_that_the_error_names(files, capsys):
     rows, _ = files
-    rows.assign(colour="a\0b").to_csv("nul.csv", index=False)
-    if pd.read_csv("nul.csv")["colour"].iloc[0] != "a\0b":
-        pytest.skip("this pandas ends a text at its NUL")
-    refused(capsys, "'colour'.*nul.csv.*NUL", "train", "nul.csv", *ON_ROWS["train"])
-    rows.assign(y=rows["y"].map({0: "a", 1: "a\0"})).to_csv("nul.csv", index=False)
-    refused(capsys, "'y'.*nul.csv.*NUL", "train", "nul.csv", *ON_ROWS["train"])
+    change(rows, "x1", "n.d.")
+    works(*TRAIN, "--missing", "n.d.", "--missing", "unknown", "--valid", "changed.csv")
+    assert "did not have" not in capsys.readouterr().err
+    rows.assign(x1=rows["x1"].where(rows.index != 7)).to_csv("gap.csv", index=False)
+    works("train", "gap.csv", *GUIDED, *OTHERS, "--valid", "gap.csv", "--out", "gap.ubj")
+    assert Path("new.ubj").read_bytes() == Path("gap.ubj").read_bytes()
+    works("predict", "changed.csv", "--model", "new.ubj", "--missing", "n.d.", "--keep", "x1", "--out", "kept.csv")
+    assert pd.read_csv("kept.csv", keep_default_na=False)["x1"][7] == "n.d."
+    works("evaluate", "changed.csv", "--model", "new.ubj", "--label", "y", "--missing", "n.d.")
+    works(*TRAIN, "--categories", "x1", "--force")
+    assert xgb.Booster(model_file="new.ubj").feature_types[1] == "c"
+    # A label of numbers is one, too.
+    change(rows, "q", "5%")
+    label = ["train", "changed.csv", "--label", "q", "--drop", "sex,w,y,ill,z0,z1", *QUICK, "--out", "q.ubj"]
+    refused(capsys, "the column 'q' of changed.csv has '5%' in line 9 among", *label)
+    works(*label, "--missing", "5%", "--unlabelled", "drop")
 
 
-def test_gzip_on_standard_input(files, capsys, monkeypatch):
-    packed = gzip.compress(Path("train.csv").read_bytes())
-    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
-    for content in (packed, packed[:100]):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-        arguments = ["train", "-", *GUIDED, *OTHERS, "--out", f"piped_{len(content)}.ubj"]
-        works(*arguments) if content is packed else refused(capsys, "cannot be unpacked", *arguments)
-    assert Path(f"piped_{len(packed)}.ubj").read_bytes() == Path("model.ubj").read_bytes()
+# --- missing values -----------------------------------------------------------------------------------------
 
 
-def test_a_name_with_a_nul_is_refused(files, capsys):
-    # XGBoost would cut the name there, and not find the column again.
-    rows, _ = files
-    rows.rename(columns={"x1": "\0x1"}).to_csv("train.csv", index=False)
-    if "\0x1" not in pd.read_csv("train.csv"):
-        pytest.skip("this pandas ends a text at its NUL")
-    refused(capsys, "train.csv.*NUL character", "train", "train.csv", *ON_ROWS["train"])
+@pytest.mark.parametrize("mark", [*sorted(MARKS - {""}), " ", " NA", "? "])
+def test_marks_are_missing_in_numbers_and_booleans_with_a_note_and_text_in_text(tmp_path, mark):
+    path, notes = tmp_path / "values.csv", []
+    path.write_text(f"a,b,c,d\n1,True,x,\n{mark},{mark},{mark},2\n3,False,y,3\n")
+    source = Source(str(path), [], notes.append)
+    frame = source.read(source.columns)
+    assert frame["a"].tolist()[::2] == [1.0, 3.0]
+    assert frame["b"].tolist()[::2] == [True, False]
+    assert frame[["a", "b"]].loc[1].isna().all()
+    assert frame["c"].tolist() == ["x", mark, "y"]
+    assert frame["d"].isna().tolist() == [True, False, False]
+    assert notes == [f"note: {path} has {mark!r} in 'a', 'b': read as missing values"]
 
 
-@pytest.mark.parametrize("text", ["12-34", "2024", "1.5.", "v2024-01-05", "192.168.0.1", "2024-01"])
-def test_other_texts_with_digits_are_no_dates(files, capsys, text):
-    rows, _ = files
-    rows.assign(code=np.where(rows["y"] == 1, text, "x")).to_csv("train.csv", index=False)
-    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
-    assert "date" not in capsys.readouterr().err
+VALUES = {
+    "numbers": st.one_of(st.integers(-(2**40), 2**40), st.floats(allow_nan=False, allow_infinity=False, width=32)).map(
+        str
+    ),
+    "truth values": st.sampled_from(["True", "False"]),
+    "text": st.sampled_from(["a", "b c", "x7", "no"]),
+}
 
 
-def test_columns_that_number_the_rows_are_named(files, capsys):
-    rows, _ = files
-    n = len(rows)
-    order = np.random.default_rng(0).permutation(n)
-    names = {"key": [f"p{i}" for i in order], "number": order + 5000, "twice": order // 2, "far": order * 3}
-    rows.assign(**names).to_csv("train.csv", index=False)
-    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
-    output = capsys.readouterr().err
-    assert "the column 'key' of train.csv has 200 different texts; if they name rows rather than kinds, leave" in output
-    assert "the column 'number' of train.csv has each number from 5000 to 5199 once; if they number the rows" in output
-    assert "--drop key" in output
-    assert "'twice'" not in output
-    assert "'far'" not in output
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_marks_count_as_empty_fields_would(tmp_path_factory, data):
+    kinds = data.draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=4))
+    n_rows = data.draw(st.integers(2, 30))
+    marks = st.sampled_from([*sorted(MARKS), " "])
+    columns = {"row": list(range(n_rows))}  # a line without anything would be skipped
+    for i, kind in enumerate(kinds):
+        values = data.draw(st.lists(VALUES[kind], min_size=n_rows, max_size=n_rows))
+        gaps = data.draw(st.lists(st.one_of(st.none(), marks), min_size=n_rows, max_size=n_rows))
+        gaps[data.draw(st.integers(0, n_rows - 1))] = None  # some value stays
+        columns[f"c{i}"] = [value if gap is None else gap for value, gap in zip(values, gaps, strict=True)]
+    written = pd.DataFrame(columns, dtype=object)
+    folder = tmp_path_factory.mktemp("marks")
+    written.to_csv(folder / "marks.csv", index=False)
+    written.mask(written.isin([*MARKS, " "]), "").to_csv(folder / "empty.csv", index=False)
+    sources = (Source(str(folder / f"{name}.csv"), [], lambda note: None) for name in ("marks", "empty"))
+    marked, empty = (source.read(source.columns) for source in sources)
+    for i, kind in enumerate(kinds):
+        if kind == "text":
+            assert marked[f"c{i}"].fillna("").tolist() == written[f"c{i}"].tolist()
+        else:
+            # To the bit, as pandas reads numbers.
+            pd.testing.assert_series_equal(marked[f"c{i}"], empty[f"c{i}"], check_exact=True)
 
 
-def test_categories_that_are_numbers_are_found_in_a_csv_file(files, capsys):
-    # Such as a column of numbers with a gap, which pandas writes as 7.0.
-    codes = np.random.default_rng(0).choice([1, 2, 7], 200)
-    rows = pd.DataFrame({"code": pd.Categorical(codes), "x": np.arange(200.0)})
-    data = xgb.DMatrix(rows, label=codes == 7, enable_categorical=True)
-    booster = xgb.train(PARAMS, data, 3)
-    booster.save_model("model.ubj")
-    others = rows.assign(code=codes.astype(object), ill=codes == 7)
-    others.loc[3, "code"] = None
-    expected = booster.predict(
-        xgb.DMatrix(rows.assign(code=rows["code"].where(rows.index != 3)), enable_categorical=True)
-    )
-    for spelling in ("{}", "{}.0", "0{}"):
-        others.assign(code=others["code"].map(spelling.format, na_action="ignore")).to_csv("later.csv", index=False)
-        answers, output = predicted(capsys, "later.csv")
-        assert output == ""
-        np.testing.assert_allclose(answers["probability_1"], expected, rtol=1e-5)
-    others.assign(code=others["code"].replace(2, "two")).to_csv("later.csv", index=False)
-    assert "that the training did not have ('two')" in predicted(capsys, "later.csv")[1]
-    others.to_csv("later.csv", index=False)
-    works("evaluate", "later.csv", "--model", "model.ubj", "--label", "ill")
-    assert capsys.readouterr().err == ""
+def test_a_long_column_is_text_everywhere_or_nowhere(tmp_path):
+    # pandas would read it in parts, of wide files in those of two thousand rows, each as what it looks like.
+    rest = "," + ",".join(map(str, range(255))) + "\n"
+    (tmp_path / "long.csv").write_text(f"code{rest}" + f"1{rest}" * 2100 + f"a{rest}")
+    code = Source(str(tmp_path / "long.csv"), [], pytest.fail).read(["code"])["code"]
+    assert (code.iloc[:-1] == "1").all()
 
 
-def sites(frame):
-    return frame.assign(site=[("07", "7", "8")[i % 3] for i in range(len(frame))])
+def test_column_without_any_value_is_a_missing_number(files):
+    files[0].assign(note=None).to_csv("changed.csv", index=False)
+    works(*TRAIN, "--categories", "note")
+    assert xgb.Booster(model_file="new.ubj").feature_types[-1] == "float"
+
+
+# --- names of classes ---------------------------------------------------------------------------------------
+
+CLASSES = {"zeros": ["007", "070"], "whole and not": ["0.5", "2"], "signs": ["+1", "-1"], "decimals": ["1.50", "2.50"],
+           "small letters": ["false", "true"], "exponents": ["1e3", "2e3"], "of several": ["007", "070", "700"],
+           "numbers": ["1", "2"], "truth values": ["True", "False"]}  # fmt: skip
 
 
 @pytest.mark.parametrize("gap", [False, True])
-def test_groups_are_judged_letter_by_letter(trained, capsys, gap):
-    rows = sites(trained[1])
-    rows.loc[5, "site"] = "" if gap else "8"
-    rows.assign(site="s" + rows["site"]).replace({"site": {"s": ""}}).to_csv("named.csv", index=False)
-    rows.to_csv("sites.csv", index=False)
-    shown = []
-    for name in ("named.csv", "sites.csv"):
-        works("evaluate", name, "--model", "model.ubj", "--label", "y", "--groups", "site", "--format", "csv")
-        shown.append(capsys.readouterr().out)
-    assert shown[0].replace("s0", "0").replace("s7", "7").replace("s8", "8") == shown[1]
-    # A group that is a feature as well has that feature's values.
-    works("evaluate", "sites.csv", "--model", "model.ubj", "--label", "y", "--groups", "flag,y", "--n-boot", "0")
+@pytest.mark.parametrize("names", CLASSES.values(), ids=CLASSES)
+def test_names_of_classes_are_those_of_the_file(files, capsys, names, gap):
+    for frame, name in zip(files, ("train.csv", "test.csv"), strict=True):
+        frame["code"] = np.array(names)[(frame["y"].to_numpy() + np.arange(len(frame)) // 50) % len(names)]
+        code = frame["code"].where(frame.index > 3, "") if gap and name == "train.csv" else frame["code"]
+        frame.assign(code=code).to_csv(name, index=False)
+    objective = ["--objective", "multi:softprob"] if len(names) > 2 else []
+    command = ["train", "train.csv", "--label", "code", "--privileged", "z0,z1", "--drop", "y,sex,w,q,ill", *QUICK]
+    works(*command, *objective, "--unlabelled", "teach", "--valid", "test.csv", "--out", "model.ubj")
+    works("predict", "test.csv", "--model", "model.ubj", "--out", "answers.csv")
+    answers = pd.read_csv("answers.csv", dtype={"prediction": str})
+    assert set(answers["prediction"]) <= set(names)
+    shown = sorted(names)[1:] if len(names) == 2 else names
+    assert list(answers)[1:] == [f"probability_{name}" for name in shown]
+    works("evaluate", "test.csv", "--model", "model.ubj", "--label", "code", "--format", "csv")
+    files[1].assign(code="0008").to_csv("test.csv", index=False)
+    refused(capsys, "code.*test.csv must have classes of", "evaluate", "test.csv", "--model", "model.ubj",
+            "--label", "code")  # fmt: skip
 
 
-def test_groups_are_constrained_letter_by_letter(files):
-    rows = sites(files[0])
-    rows.to_csv("sites.csv", index=False)
-    rows.assign(site="s" + rows["site"]).to_csv("named.csv", index=False)
-    for name in ("sites", "named"):
-        constrained = ["--label", "y", *OTHERS, "--constraint", "parity:site=5", *QUICK]
-        works("train", f"{name}.csv", *constrained, "--drop", "z0,z1", "--out", f"{name}.ubj")
-    sites_model, named_model = (Path(f"{name}.ubj").read_bytes() for name in ("sites", "named"))
-    assert hash(sites_model) == hash(named_model)  # whose bytes would fill pages
+@pytest.mark.parametrize("others", [["0"], ["2"]])
+def test_class_written_1_and_1_0_is_one_class(files, others):
+    rows, _ = files
+    ones = np.where(rows.index % 3 == 0, "1.0", "1")
+    rows.assign(y=np.where(rows["y"] == 1, ones, others[0])).to_csv("changed.csv", index=False)
+    works(*TRAIN)
+    works("predict", "test.csv", "--model", "new.ubj", "--out", "answers.csv")
+    assert set(pd.read_csv("answers.csv", dtype=str)["prediction"]) <= {"1", *others}
+
+
+@pytest.mark.filterwarnings("always:.*may mean a missing label")
+def test_marks_are_no_label_among_numbers_and_a_class_with_a_note_among_texts(files, capsys):
+    rows = files[0].assign(kind=pd.cut(files[0]["q"], 3, labels=["low", "mid", "top"]).astype(str))
+    change(rows, "y", "NA")
+    works(*TRAIN[:-2], "--drop", "kind", "--unlabelled", "teach", "--out", "y.ubj")
+    assert "(1 without a label)" in capsys.readouterr().err
+    change(rows, "kind", "NA")
+    works("train", "changed.csv", "--label", "kind", "--drop", "z0,z1,y", *OTHERS, *QUICK, "--out", "kind.ubj")
+    assert "note: the label 'kind' of changed.csv has the class 'NA'" in capsys.readouterr().err
+
+
+# --- files that cannot be read ------------------------------------------------------------------------------
 
 
 def zipped(content):
@@ -359,30 +361,212 @@ def zipped(content):
     return packed.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("ending", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress), ("zip", zipped)]
-)
-def test_packed_files_that_are_broken_are_named(trained, capsys, ending, pack):
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zip": zipped}
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_broken_packed_files_are_named(trained, capsys, ending):
     content = Path("test.csv").read_bytes()
-    packed = pack(content)
-    spoilt = packed[:900] + bytes(byte ^ 255 for byte in packed[900:1100]) + packed[1100:]
-    for broken in (packed[:900], packed[:20], packed[:-9], spoilt, content):
+    packed = PACKERS[ending](content)
+    for broken in (packed[:900], packed[:20], packed[:-9], content):
         Path(f"broken.csv.{ending}").write_bytes(broken)
-        refused(capsys, f"broken.csv.{ending} cannot be", "predict", f"broken.csv.{ending}", "--model", "model.ubj")
+        refused(
+            capsys,
+            f"broken.csv.{ending} is not a readable CSV file",
+            "predict",
+            f"broken.csv.{ending}",
+            "--model",
+            "model.ubj",
+        )
     Path(f"whole.csv.{ending}").write_bytes(packed)
     predicted(capsys, f"whole.csv.{ending}")
 
 
-@pytest.mark.parametrize("value", ["inf", "-inf", "1e39"])  # 1e400 is text to pandas 2.1
-@pytest.mark.parametrize("command", ON_ROWS)
-def test_a_number_that_is_infinite_is_named_with_its_line(trained, capsys, command, value):
-    rows = trained[1].assign(x1=trained[1]["x1"].astype(object))
-    rows.loc[7, "x1"] = value
-    rows.to_csv("infinite.csv", index=False)
-    found = f"'x1'.*infinite.csv.*{float(value)}.*line 9"
-    refused(capsys, found, command, "infinite.csv", *ON_ROWS[command])
-    if command == "train":
-        refused(capsys, found, command, "train.csv", *ON_ROWS[command], "--valid", "infinite.csv")
-        rows.loc[:3, "y"] = None
-        rows.to_csv("infinite.csv", index=False)
-        refused(capsys, found, command, "infinite.csv", *ON_ROWS[command], "--unlabelled", "drop")
+def test_broken_models_and_parquet_files_are_named(trained, capsys):
+    whole = Path("model.ubj").read_bytes()
+    for length in (0, 100, len(whole) // 2, len(whole) - 1):  # at some XGBoost would read past the end
+        Path("cut.ubj").write_bytes(whole[:length])
+        refused(capsys, "cut.ubj.*model", "predict", "test.csv", "--model", "cut.ubj")
+    refused(capsys, "'train.csv' is not a model", "predict", "test.csv", "--model", "train.csv")
+    refused(capsys, "model file 'absent.ubj'", "predict", "test.csv", "--model", "absent.ubj")
+    rows = trained[0][["x1", "x2"]]
+    xgb.train({"nthread": 1}, xgb.DMatrix(rows.to_numpy(), trained[0]["q"]), 2).save_model("nameless.ubj")
+    refused(capsys, "feature names", "predict", "test.csv", "--model", "nameless.ubj")
+    refused(capsys, "Is a directory: '.'", "predict", ".", "--model", "model.ubj")
+    pytest.importorskip("pyarrow", reason="Parquet needs the extra parquet")
+    Path("cut.parquet").write_bytes(b"PAR1")
+    refused(capsys, "cut.parquet is not a readable Parquet file", "predict", "cut.parquet", "--model", "model.ubj")
+    rows.to_parquet("rows.parquet")
+    refused(capsys, "--missing is for CSV files", "predict", "rows.parquet", "--model", "model.ubj", "--missing", "-")
+
+
+@pytest.mark.parametrize(
+    ("damaged", "message"),
+    [("no JSON", "cannot be read"), ('{"dtype": "no type", "values": ["a", "b"]}', "cannot be read"),
+     ('{"dtype": "<U1", "values": ["a"]}', "2 classes"), ('{"dtype": "<U1", "values": ["aa", "ab"]}', "['a', 'a']")],
+)  # fmt: skip
+def test_damaged_names_of_classes_are_refused(files, capsys, damaged, message):
+    booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(files[0][["x0"]], files[0]["y"]), 1)
+    booster.set_attr(pi_xgb_classes=damaged)
+    booster.save_model("model.ubj")
+    refused(capsys, message, "predict", "test.csv", "--model", "model.ubj")
+
+
+def test_parquet_without_pyarrow_names_it(trained, capsys, monkeypatch):
+    Path("rows.parquet").touch()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    # Nothing is wrong with the input: exit code 1.
+    assert main(["train", "rows.parquet", *GUIDED, "--out", "new.ubj"]) == 1
+    assert "pyarrow" in capsys.readouterr().err
+
+
+# --- options ------------------------------------------------------------------------------------------------
+
+FRONTIER = ["frontier", "train.csv", "--label", "y", "--drop", "w,q,ill,colour,flag,z0,z1", *QUICK]
+LEARN = ["train", "train.csv", *GUIDED, *OTHERS, "--out", "new.ubj"]
+ALONE = ["train", "train.csv", "--label", "y", *OTHERS, "--out", "new.ubj"]
+EVALUATE = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*LEARN, "--drop", "z1"], "'z1' is named by --privileged and by --drop: name it once"),
+        ([*LEARN, "--drop", "x0,x1,x2,colour,flag"], "no column left for the student"),
+        ([*LEARN, "--weight", "q"], "'q' is named by --weight and by --drop"),
+        ([*ALONE, "--crossfit", "3", "--method", "kbpib"], "--method, --crossfit needs a teacher"),
+        ([*ALONE, "--kl-weight", "auto"], "--kl-weight needs a teacher"),
+        ([*ALONE, "--unlabelled", "teach"], "--unlabelled needs a teacher"),
+        ([*ALONE, "--teacher", "mixed", "--teacher-sees", "all"], "--teacher-sees would be ignored"),
+        ([*LEARN, "--teacher", "forest", "--teacher", "linear"], "--teacher must have one value in train"),
+        ([*LEARN, "--early-stopping", "5"], "--early-stopping requires --valid"),
+        ([*LEARN, "--valid", "0.2", "--early-stopping", "5", "--kl-weight", "auto"], "with --kl-weight auto"),
+        ([*LEARN, "--method", "jpib", "--crossfit", "3"], "--crossfit is not supported with --method jpib"),
+        ([*LEARN, "--crossfit", "500"], "--crossfit must be 0"),
+        ([*LEARN, "--valid", "1.5"], "--valid must be a file, or a share of the rows between 0 and 1, got '1.5'"),
+        ([*LEARN, "--valid", "absent.csv"], "No such file.*'absent.csv'"),
+        ([*LEARN, "--objective", "binary:logistic", "--params", "objective=reg:gamma"], "--objective must be that of"),
+        ([*LEARN, "--objective", "binary:hinge"], "teacher.*objectives"),
+        ([*LEARN, "--constraint", "parity:sex"], "--constraint must look like parity:sex=5"),
+        ([*LEARN[:-4], "--drop", "w,q,ill", "--constraint", "odds:sex=1", "--constraint", "parity:sex=2", *LEARN[-2:]],
+         "--constraint must name each column once, got sex, sex"),
+        ([*LEARN[:-2], "--out", "new.txt"], "--out must end in .ubj or .json"),
+        ([*LEARN[:-2], "--out", "nowhere/new.ubj"], "does not exist: create it first"),
+        (["tune", *LEARN[1:-2], "--teacher", "boosted", "--crossfit", "1"], "--crossfit .*1"),
+        (["compare", *LEARN[1:-2], "--kl-weight", "0"], "--kl-weight "),
+        ([*EVALUATE, "--html", "a.html"], "--html would be ignored"),
+        ([*EVALUATE, "--title", "A"], "--title would be ignored"),
+        ([*EVALUATE[:-2], "--label", "lab"], "no column 'lab', which the evaluation needs"),
+        (["predict", "test.csv", "--model", "model.ubj", "--keep", "age"], "no column 'age', which --keep names"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--out", "new.ubj"], "--gap must be one number with --out, got 0"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--gap", "1.5"], "--gap must be numbers between 0 and 1"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--objective", "reg:logistic"], "must be 'binary:logistic'"),
+        ([*FRONTIER, "--constraint", "parity:sex", "--unlabelled", "teach"], "--unlabelled must be refuse or drop"),
+        ([*FRONTIER, "--constraint", "parity:sex=2"], "in frontier one, like parity:sex"),
+        ([*FRONTIER, "--constraint", "parity:y"], "'y' is named by --label and by --constraint"),
+    ],
+)  # fmt: skip
+def test_options_that_cannot_be_are_named(trained, capsys, arguments, message):
+    refused(capsys, message, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tune", "train.csv", "--label", "y"], "required: --privileged"),
+        (["train", "train.csv", "--label", "y"], "required: --out"),
+        (["frontier", "train.csv", "--label", "y"], "required: --constraint"),
+        ([*LEARN, "--kl-weight", "much"], "argument --kl-weight: must be a number of at least 0, got 'much'"),
+        ([*LEARN, "--params", "eta"], "argument --params: must look like max_depth=3, got 'eta'"),
+        ([*LEARN, "--rounds", "0"], "argument --rounds: must be a whole number of at least 1, got '0'"),
+        ([*LEARN, "--drop", ""], "argument --drop: must be separated by commas, got ''"),
+        ([*LEARN, "--constraint", "equal:sex=1"], "with one of parity, odds, tpr, fpr, precision, got 'equal:sex=1'"),
+        ([*LEARN, "--teacher", "own"], "must be boosted.*MODULE:FACTORY.*got 'own'"),
+        ([*LEARN, "--teacher", "no_such_module:own"], "a function without arguments (No module named"),
+        ([*LEARN, "--teacher", "builtins:dict"], "must make an estimator with fit, not dict"),
+        ([*EVALUATE, "--threshold", "1.5"], "argument --threshold: must be a number between 0 and 1, got '1.5'"),
+        ([*LEARN, "--nfold", "3"], "unrecognized arguments: --nfold 3"),
+        ([], "required: COMMAND"),
+    ],
+)
+def test_options_that_cannot_be_parsed_are_named(capsys, arguments, message):
+    misused(capsys, message, *arguments)
+
+
+def test_teacher_of_ones_own_comes_from_the_folder_of_the_command(files):
+    Path("own_teachers.py").write_text("from sklearn.linear_model import LogisticRegression\n")
+    drop = ["--drop", "colour,flag"]
+    for teacher, out in (("own_teachers", "a.ubj"), ("sklearn.linear_model", "b.ubj")):
+        works(*LEARN[:-2], *drop, "--drop", "x0", "--teacher", f"{teacher}:LogisticRegression", "--out", out)
+    assert Path("a.ubj").read_bytes() == Path("b.ubj").read_bytes()
+
+
+# --- outputs ------------------------------------------------------------------------------------------------
+
+OUTPUTS = {
+    "predict, its rows": (["predict", "test.csv", "--model", "model.ubj", "--out"], "test.csv"),
+    "predict, its model": (["predict", "test.csv", "--model", "model.ubj", "--out"], "model.ubj"),
+    "evaluate, its rows": ([*EVALUATE, "--groups", "sex", "--html"], "test.csv"),
+    "train, its rows": (LEARN[:-1], "train.csv"),
+    "train, validation rows": ([*LEARN[:-2], "--valid", "test.csv", "--out"], "test.csv"),
+    "tune, its search": (["tune", *LEARN[1:-2], "--resume", "search.json", "--out"], "search.json"),
+}
+
+
+@pytest.mark.parametrize("how", ["itself", "relative", "symbolic link", "hard link"])
+@pytest.mark.parametrize("case", OUTPUTS)
+def test_output_over_an_input_is_refused_also_with_force(trained, capsys, case, how):
+    command, name = OUTPUTS[case]
+    Path("search.json").write_text("{}")
+    out = name if how == "itself" else f"../{Path.cwd().name}/{name}"
+    if how.endswith("link"):
+        out = f"link{'.ubj' if command[0] in ('train', 'tune') else Path(name).suffix}"
+        (os.symlink if how == "symbolic link" else os.link)(name, out)
+    before = {file: Path(file).read_bytes() for file in os.listdir()}
+    for force in ([], ["--force"]):
+        assert "add --force" not in refused(capsys, "must not be an input.*name another file", *command, out, *force)
+    assert {file: Path(file).read_bytes() for file in os.listdir()} == before
+
+
+def test_output_over_standard_input_is_refused(trained):
+    command = [sys.executable, "-m", "pi_xgb", "predict", "-", "--model", "model.ubj", "--out", "test.csv", "--force"]
+    before = Path("test.csv").read_bytes()
+    with open("test.csv", "rb") as rows:
+        done = subprocess.run(command, stdin=rows, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert has_parts(done.stderr, "--out must not be an input, got 'test.csv', the file of DATA")
+    assert Path("test.csv").read_bytes() == before
+
+
+def test_existing_output_is_replaced_with_force_only_and_checked_before_reading(files, capsys, monkeypatch):
+    Path("new.ubj").write_text("precious")
+    with monkeypatch.context() as patched:
+        patched.setattr(pd, "read_csv", lambda *_, **__: pytest.fail("the check comes too late"))
+        refused(capsys, "exists.*--force", *LEARN)
+    assert Path("new.ubj").read_text() == "precious"
+    works(*LEARN, "--force")
+    assert xgb.Booster(model_file="new.ubj").num_boosted_rounds() == 6
+    # No draft is left behind.
+    assert sorted(os.listdir()) == ["new.ubj", "test.csv", "train.csv"]
+
+
+def test_output_that_appears_during_the_training_is_not_replaced(files, capsys, monkeypatch):
+    from pi_xgb._cli import train as command
+
+    def slow(*args, original=command.train, **kwargs):
+        Path("new.ubj").write_text("precious")
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(command, "train", slow)
+    refused(capsys, "exists.*--force", *LEARN)
+    assert Path("new.ubj").read_text() == "precious"
+    assert sorted(os.listdir()) == ["new.ubj", "test.csv", "train.csv"]
+
+
+def test_interrupted_write_is_130_and_leaves_no_draft(files, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "link", interrupted)
+    assert main(LEARN) == 130
+    assert sorted(os.listdir()) == ["test.csv", "train.csv"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -117,32 +118,6 @@ def test_rankings_are_trained_in_whole_queries_whatever_the_order_of_rows(ranked
     assert expected.attr("pi_xgb_engine") == "copies"
 
 
-def test_queries_that_nobody_judged_are_taught(ranked: pd.DataFrame, table: pd.DataFrame) -> None:
-    # One query is judged in part.
-    scored = table["judged"].copy()
-    scored[np.flatnonzero(scored)[0]] = False
-    found = table["relevance"].where(scored)
-    written(table.assign(relevance=found), "relevance", "search", "weight")
-    command = [*RANKED, *FEW, "ndcg_exp_gain=false", *TAUGHT, "--weight", "weight", "--out", "m.ubj"]
-    works("train", "rows.csv", *command, "--unlabelled", "teach")
-    expected = pi_xgb.train(
-        RANKED_PARAMS,
-        query_matrix(ranked),
-        4,
-        privileged=query_matrix(ranked, ["z0"]),
-        crossfit=2,
-        kl_weight=2.0,
-        labelled=scored[ranked.index],
-    )
-    assert is_model("m.ubj", expected)
-    works("train", "rows.csv", *command, "--unlabelled", "drop", "--force")
-    left = side_by_side(table[scored])
-    expected = pi_xgb.train(
-        RANKED_PARAMS, query_matrix(left), 4, privileged=query_matrix(left, ["z0"]), crossfit=2, kl_weight=2.0
-    )
-    assert is_model("m.ubj", expected)
-
-
 @pytest.mark.parametrize("objective", ["rank:ndcg", "rank:pairwise", "rank:map"])
 def test_rankings_without_a_teacher_are_xgboosts(ranked: pd.DataFrame, table: pd.DataFrame, objective: str) -> None:
     ranked = ranked.assign(relevance=(ranked["relevance"] > 1).astype(int))
@@ -182,27 +157,6 @@ def test_one_column_is_both_bounds_where_every_end_was_seen(timed: pd.DataFrame)
 
 
 # --- rows to watch ------------------------------------------------------------------------------------------
-
-
-def test_a_share_to_watch_is_one_of_whole_queries(ranked: pd.DataFrame, table: pd.DataFrame) -> None:
-    from pi_xgb._cli.rows import Rows, set_aside
-
-    known, query = table["judged"].to_numpy(), table["search"].to_numpy()
-    rows = Rows(table[FEATURES], None, np.asarray(table["relevance"], np.float32), labelled=known, query=query)
-    kept, aside = set_aside(rows.by_query(), 0.25, seed=1)
-    assert kept.query is not None
-    assert aside.query is not None
-    assert not set(kept.query) & set(aside.query)
-    assert 0 < len(aside.y) <= 0.25 * known.sum()
-    # Those to watch are judged, and in both parts the rows of a query stand side by side.
-    assert set(aside.query) <= set(query[known])
-    for part in (kept, aside):
-        assert (part.query[1:] != part.query[:-1]).sum() == len(set(part.query)) - 1
-    # Larger groups count where there are some.
-    groups = np.array([name[-1] for name in query])
-    by_group = Rows(table[FEATURES], None, rows.y, crossfit_groups=groups, query=query).by_query()
-    kept, aside = set_aside(by_group, 0.25, seed=1)
-    assert not {name[-1] for name in kept.query} & {name[-1] for name in aside.query}
 
 
 @pytest.mark.parametrize("kind", ["ranked", "timed"])
@@ -333,26 +287,6 @@ def test_two_classes_are_answered_by_name(timed: pd.DataFrame, capsys: Any, obje
     assert answers["prediction"].nunique() == 2
 
 
-def test_margins_are_watched_by_a_metric_that_takes_margins(timed: pd.DataFrame, capsys: Any) -> None:
-    written(timed.assign(high=(timed["amount"] > 1).astype(int)), "high")
-    command = [
-        "train",
-        "rows.csv",
-        "--label",
-        "high",
-        "--objective",
-        "binary:logitraw",
-        *FEW,
-        *TAUGHT,
-        "--valid",
-        "0.3",
-    ]
-    works(*command, "--out", "m.ubj")
-    assert "on --valid: auc " in capsys.readouterr().err
-    works(*command, "--params", "eval_metric=error@0", "--out", "m.ubj", "--force")
-    assert "on --valid: error@0 " in capsys.readouterr().err
-
-
 # --- every objective, every command -------------------------------------------------------------------------
 
 
@@ -384,200 +318,118 @@ def test_every_objective_is_trained_judged_and_chosen_by_its_own_metric(
     assert np.isfinite(shown["score"]).all()
 
 
-def test_tune_finds_what_select_finds(ranked: pd.DataFrame, capsys: Any) -> None:
-    command = [*RANKED, *FEW, "ndcg_exp_gain=false", *TAUGHT, "--folds", "2", "--repeats", "1", "--weight", "weight"]
-    settings: dict[str, Any] = {"kl_weight": 2.0, "crossfit": 2, "nfold": 2, "repeats": 1, "progress": False}
-    shown = table_of(capsys, "tune", "rows.csv", *command, "--out", "m.ubj")
-    dtrain, privileged = query_matrix(ranked), query_matrix(ranked, ["z0"])
-    selection = pi_xgb.select(RANKED_PARAMS, dtrain, 4, privileged=privileged, **settings)
-    np.testing.assert_allclose(shown["score"], selection.summary["score"], rtol=1e-6)
-    expected = selection.train(dtrain, privileged=privileged, verbose_eval=False)
-    assert is_model("m.ubj", expected)
+# --- what cannot be -----------------------------------------------------------------------------------------
 
 
-def compared(monkeypatch: Any, *command: str) -> dict[str, Any]:
-    """What ``compare`` is told, which does nothing then."""
+def test_unlabelled_queries_are_taught(ranked: pd.DataFrame, table: pd.DataFrame) -> None:
+    scored = table["judged"].copy()
+    scored[np.flatnonzero(scored)[0]] = False  # one query is judged in part
+    written(table.assign(relevance=table["relevance"].where(scored)), "relevance", "search", "weight")
+    command = [*RANKED, *FEW, "ndcg_exp_gain=false", *TAUGHT, "--weight", "weight", "--out", "m.ubj"]
+    works("train", "rows.csv", *command, "--unlabelled", "teach")
+    keywords: dict[str, Any] = {"crossfit": 2, "kl_weight": 2.0, "labelled": scored[ranked.index]}
+    z = query_matrix(ranked, ["z0"])
+    assert is_model("m.ubj", pi_xgb.train(RANKED_PARAMS, query_matrix(ranked), 4, privileged=z, **keywords))
+
+
+def test_validation_share_has_whole_queries(ranked: pd.DataFrame, monkeypatch: Any) -> None:
     found: dict[str, Any] = {}
+
+    def noted(params: Any, dtrain: Any, rounds: int, *, evals: Any, **_: Any) -> None:
+        found.update(train=dtrain, valid=evals[0][0])
+        raise ValueError("enough is known")
+
+    monkeypatch.setattr("pi_xgb._cli.train.train", noted)
+    assert (
+        main(["train", "rows.csv", *RANKED, *FEW, *TAUGHT, "--drop", "weight", "--valid", "0.25", "--out", "m.ubj"])
+        == 2
+    )
+    queries = ranked.set_index(ranked["x0"].astype(np.float32))["search"]
+    kept, aside = (queries[found[name].get_data().toarray()[:, 0]].tolist() for name in ("train", "valid"))
+    assert not set(kept) & set(aside)
+    assert len(kept) + len(aside) == N_ROWS
+    assert len(aside) == N_ROWS // 4
+    for part in (kept, aside):  # the rows of a query stand side by side
+        assert sum(a != b for a, b in itertools.pairwise(part)) == len(set(part)) - 1
+
+
+@pytest.mark.parametrize("kind", ["ranked", "timed"])
+def test_compare_gets_queries_and_bounds(kind: str, request: Any, monkeypatch: Any) -> None:
+    rows, found = request.getfixturevalue(kind), {}
 
     def compare(x: Any, y: Any, z: Any, **keywords: Any) -> None:
         found.update(keywords, x=x, y=y, z=z)
-        raise ValueError("no more")
+        raise ValueError("enough is known")
 
     monkeypatch.setattr(pi_xgb.selection, "compare", compare)
-    assert main(["compare", "rows.csv", *command]) == 2
-    return found
+    named, more = RANKED, ["--weight", "weight"]
+    if kind == "timed":
+        both = rows[["since", "until"]].where(rows["judged"])
+        written(rows.assign(since=both["since"], until=both["until"]), "since", "until")
+        named, more = TIMED, ["--unlabelled", "teach"]
+    assert main(["compare", "rows.csv", *named, *FEW, *TAUGHT, *more]) == 2
+    pd.testing.assert_frame_equal(found["x"], rows[FEATURES])
+    pd.testing.assert_frame_equal(found["z"], rows[["z0"]])
+    if kind == "ranked":
+        np.testing.assert_array_equal(found["y"], rows["relevance"])
+        np.testing.assert_array_equal(found["groups"], rows["search"])
+        np.testing.assert_array_equal(found["sample_weight"], rows["weight"])
+    else:
+        until = both["until"].fillna(np.inf).where(rows["judged"])
+        np.testing.assert_array_equal(found["y"], both.assign(until=until).to_numpy(np.float32))
 
 
-def test_compare_is_told_of_queries(ranked: pd.DataFrame, monkeypatch: Any) -> None:
-    found = compared(monkeypatch, *RANKED, *FEW, "ndcg_exp_gain=false", *TAUGHT, "--weight", "weight")
-    pd.testing.assert_frame_equal(found["x"], ranked[FEATURES])
-    pd.testing.assert_frame_equal(found["z"], ranked[["z0"]])
-    np.testing.assert_array_equal(found["y"], ranked["relevance"])
-    np.testing.assert_array_equal(found["groups"], ranked["search"])
-    np.testing.assert_array_equal(found["sample_weight"], ranked["weight"])
-    assert found["params"] == RANKED_PARAMS
+# --- bad rankings and times ---------------------------------------------------------------------------------
 
-
-def test_compare_runs(timed: pd.DataFrame, capsys: Any) -> None:
-    written(timed.iloc[:120], "since", "until")
-    own = ["--kl-weight", "2", "--crossfit", "2", "--folds", "2", "--repeats", "1", "--rounds", "2"]
-    shown = table_of(capsys, "compare", "rows.csv", *TIMED, *FEW, "--privileged", "z0", *own)
-    assert np.isfinite(shown["score"]).all()
-
-
-def test_compare_is_told_of_bounds(timed: pd.DataFrame, monkeypatch: Any) -> None:
-    both = timed[["since", "until"]].where(timed["judged"])
-    written(timed.assign(since=both["since"], until=both["until"]), "since", "until")
-    command = [*TIMED, *FEW, "--privileged", "z0", "--kl-weight", "2", "--crossfit", "2", "--unlabelled", "teach"]
-    found = compared(monkeypatch, *command)
-    y = both.assign(until=both["until"].fillna(np.inf).where(timed["judged"]))
-    np.testing.assert_array_equal(found["y"], y.to_numpy(np.float32))
-
-
-# --- what cannot be -----------------------------------------------------------------------------------------
-
-BAD_RANKINGS: dict[str, tuple[dict[str, Any], list[str], str]] = {
-    "no query": ({}, ["--label", "relevance", "--objective", "rank:ndcg"], "needs --label and --query, got --label"),
-    "no query for rank:map": (
-        {},
-        ["--label", "relevance", "--params", "objective=rank:map"],
-        "needs --label and --query",
-    ),
-    "no ranking": (
-        {},
-        ["--label", "relevance", "--query", "search"],
-        "needs --label, got --label and --query",
-    ),
-    "not this ranking": (
-        {},
-        [*RANKED[:4], "--objective", "count:poisson"],
-        "needs --label, got --label and --query",
-    ),
-    "a gap": ({"search": "7"}, RANKED, "--query names 'search'.*rows.csv.*1 missing"),
-    "no column": ({}, [*RANKED, "--query", "page"], "has no column 'page', which --query names"),
-    "a privileged query": ({}, [*RANKED, "--query", "z0"], "named by --privileged and by --query"),
-    "a gap in y": ({"relevance": 1}, RANKED, "--unlabelled teach"),
+BAD: dict[str, tuple[dict[str, Any], list[str], str]] = {
+    "no query": ({}, [*RANKED[:2], *RANKED[4:]], "needs --label and --query, got --label"),
+    "no ranking": ({}, RANKED[:4], "needs --label, got --label and --query"),
     "no label": ({}, RANKED[2:], "rank:ndcg needs --label and --query, got --query"),
-    "weights": ({"weight": 1.5}, [*RANKED, "--weight", "weight"], "--weight must be equal within a query"),
-    "groups": (
-        {},
-        [*RANKED, "--crossfit-groups", "weight"],
-        "--crossfit-groups must keep queries whole, got 1 queries",
-    ),
+    "missing query": ({"search": None}, RANKED, "--query names 'search', which in rows.csv.*1 missing"),
+    "missing relevance": ({"relevance": None}, RANKED, "1 missing values.*--unlabelled teach"),
+    "weights": ({"weight": 1.25}, [*RANKED, "--weight", "weight"], "--weight must be equal within a query"),
+    "groups": ({"weight": 9}, [*RANKED, "--crossfit-groups", "weight"], "--crossfit-groups must keep queries whole"),
     "jpib": ({}, [*RANKED, "--method", "jpib"], "an adaptive teacher"),
     "a constraint": ({}, [*RANKED, "--constraint", "parity:weight=1"], "an adaptive teacher"),
-    "exponential gain": (
-        {},
-        [*RANKED, "--params", "ndcg_exp_gain=true"],
-        "ndcg_exp_gain",
-    ),
-}
-
-
-@pytest.mark.parametrize("command", ["train", "tune"])
-@pytest.mark.parametrize("why", BAD_RANKINGS)
-def test_bad_rankings_are_refused_before_any_training(
-    table: pd.DataFrame, ranked: pd.DataFrame, capsys: Any, monkeypatch: Any, why: str, command: str
-) -> None:
-    spoilt, found, message = BAD_RANKINGS[why]
-    rows = table.copy()
-    for name, value in spoilt.items():
-        rows[name] = rows[name].astype(object)
-        rows.loc[3, name] = 1.25 if name == "weight" else None
-        assert value is not None
-    if why == "groups":
-        rows["weight"] = rows["search"].where(rows.index != 5, "another")
-    written(rows, "relevance", "search", "weight")
-    monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
-    gain = [] if why == "exponential gain" else ["ndcg_exp_gain=false"]
-    out = ["--crossfit", "2", "--kl-weight", "1", "--out", "m.ubj"]
-    if why == "jpib":
-        out = ["--kl-weight", "1", "--out", "m.ubj"]
-    named = {found[i] for i in range(0, len(found), 2)}
-    dropped = [
-        name for name in ("search", "weight") if name not in found and not (name == "search" and why == "no column")
-    ]
-    assert named
-    drop = ["--drop", ",".join(dropped)] if dropped and "parity:weight=1" not in found else []
-    refused(capsys, message, command, "rows.csv", *FEW, *gain, "--privileged", "z0", *out, *drop, *found)
-
-
-BAD_TIMES: dict[str, tuple[dict[str, Any], list[str], str]] = {
-    "a label": (
-        {},
-        ["--label", "since", "--objective", "survival:aft"],
-        "needs --lower-bound and --upper-bound, got --label",
-    ),
-    "one bound": (
-        {},
-        [*TIMED[:2], "--objective", "survival:aft"],
-        "needs --lower-bound and --upper-bound, got --lower-bound",
-    ),
-    "both": ({}, [*TIMED, "--label", "weight"], "needs --lower-bound and --upper-bound, got --label and --lower-bound"),
-    "no time": ({}, TIMED[:4], "without --objective needs --label, got --lower-bound and --upper-bound"),
-    "another": ({}, [*TIMED[:4], "--objective", "reg:gamma"], "reg:gamma needs --label, got --lower-bound"),
-    "a feature": ({}, [*TIMED, "--privileged", "until"], "named by --upper-bound and by --privileged"),
+    "a label": ({}, ["--label", "since", *TIMED[4:]], "needs --lower-bound and --upper-bound, got --label"),
+    "one bound": ({}, [*TIMED[:2], *TIMED[4:]], "needs --lower-bound and --upper-bound, got --lower-bound"),
+    "no survival": ({}, [*TIMED[:4], "--objective", "reg:gamma"], "reg:gamma needs --label, got --lower-bound"),
+    "privileged bound": ({}, [*TIMED, "--privileged", "until"], "named by --upper-bound and by --privileged"),
     "crossed": ({"until": 1e-9}, TIMED, "not above the upper one, line 6 has"),
     "below 0": ({"since": -1.0}, TIMED, "the bounds of rows.csv must be times, the lower one at least 0"),
     "both at 0": ({"since": 0.0, "until": 0.0}, TIMED, "line 6 has 0 and 0"),
-    "infinite": ({"since": np.inf, "until": np.inf}, TIMED, "line 6 has inf and inf"),
-    "no lower one": ({"since": None, "until": 2.0}, TIMED, "line 6 of rows.csv has an upper bound only"),
-    "unknown": (
-        {"since": None, "until": None},
-        TIMED,
-        "1 missing values",
-    ),
+    "no lower bound": ({"since": None, "until": 2.0}, TIMED, "line 6 of rows.csv has an upper bound only"),
+    "no bound": ({"since": None, "until": None}, TIMED, "the lower bound 'since' of rows.csv has 1 missing"),
     "text": ({"until": "late"}, TIMED, "the bound 'until' of rows.csv must be numbers, got 'late' in line 6"),
-    "a query": ({}, [*TIMED, "--query", "weight"], "needs --lower-bound and --upper-bound, got --lower-bound and"),
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["train", "compare"])
-@pytest.mark.parametrize("why", BAD_TIMES)
-def test_bad_times_are_refused_before_any_training(
-    timed: pd.DataFrame, capsys: Any, monkeypatch: Any, why: str, command: str
+@pytest.mark.parametrize("why", BAD)
+def test_bad_rankings_and_times_are_refused_before_any_training(
+    table: pd.DataFrame, tmp_path: Path, capsys: Any, monkeypatch: Any, why: str
 ) -> None:
-    spoilt, found, message = BAD_TIMES[why]
-    rows = timed.copy()
+    monkeypatch.chdir(tmp_path)
+    spoilt, options, message = BAD[why]
+    rows = table.assign(since=table["amount"])
+    if why == "groups":
+        rows["weight"] = pd.factorize(rows["search"])[0]
     for name, value in spoilt.items():
         rows[name] = rows[name].astype(object)
         rows.loc[4, name] = value
-    written(rows, "since", "until", "weight")
+    is_time = any(word in options for word in ("since", "until"))
+    written(rows, *(["since", "until"] if is_time else ["relevance", "search", "weight"]))
     monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
-    out = ["--out", "m.ubj"] if command == "train" else []
-    refused(capsys, message, command, "rows.csv", *FEW, "--privileged", "z0", *out, *found)
+    taught = ["--privileged", "z0", "--kl-weight", "1", *([] if why == "jpib" else ["--crossfit", "2"])]
+    gain = [] if is_time else ["ndcg_exp_gain=false"]
+    refused(capsys, message, "train", "rows.csv", *FEW, *gain, *taught, *options, "--out", "m.ubj")
 
 
-def test_no_row_with_a_lower_bound(timed: pd.DataFrame, capsys: Any) -> None:
-    written(timed.assign(since=np.nan, until=np.nan), "since", "until")
-    command = ["train", "rows.csv", *TIMED, "--privileged", "z0", "--unlabelled", "teach", "--out", "m.ubj"]
-    refused(capsys, "lower bound 'since'.*no row", *command)
-
-
-def test_judging_needs_what_the_model_was_trained_with(ranked: pd.DataFrame, capsys: Any) -> None:
+def test_evaluate_needs_the_query_and_other_rows(ranked: pd.DataFrame, capsys: Any) -> None:
     works("train", "rows.csv", *RANKED, *FEW, "--drop", "z0,weight", "--out", "m.ubj")
-    evaluate = ["evaluate", "rows.csv", "--model", "m.ubj"]
-    refused(capsys, "rank:ndcg needs --label and --query", *evaluate, "--label", "relevance")
-    refused(capsys, "which is a feature of the model", *evaluate, "--label", "relevance", "--query", "x0")
-    written(ranked.assign(search=ranked["search"].where(ranked["x0"] > 0)), "relevance", "search")
-    refused(capsys, "missing values", *evaluate, "--label", "relevance", "--query", "search")
-    refused(
-        capsys,
-        "needs --label, got --label and --query",
-        *evaluate[:2],
-        "--model",
-        str(other_model(ranked)),
-        *RANKED[:4],
-    )
-
-
-def other_model(rows: pd.DataFrame) -> Path:
-    booster = xgb.train(PARAMS, xgb.DMatrix(rows[FEATURES], rows["relevance"]), 1)
-    booster.save_model("other.ubj")
-    return Path("other.ubj")
-
-
-def test_frontier_knows_no_rankings(ranked: pd.DataFrame, capsys: Any) -> None:
-    command = ["frontier", "rows.csv", "--label", "relevance", "--drop", "search,z0", "--constraint", "parity:weight"]
-    for objective in ("rank:ndcg", "survival:aft"):
-        refused(capsys, "--objective must be binary:logistic", *command, "--objective", objective, *FEW)
+    evaluate = ["evaluate", "rows.csv", "--model", "m.ubj", "--label", "relevance"]
+    refused(capsys, "rank:ndcg needs --label and --query, got --label", *evaluate)
+    refused(capsys, "which is a feature of the model", *evaluate, "--query", "x0")
+    refused(capsys, "--groups requires a model of two classes", *evaluate, "--query", "search", "--groups", "x0")
+    refused(capsys, "--threshold requires a model of two", *evaluate, "--query", "search", "--threshold", "0.3")
+    shared = ["train", "rows.csv", *RANKED, *FEW, "--drop", "z0,weight", "--valid", "rows.csv", "--out", "n.ubj"]
+    refused(capsys, "rows.csv must not have queries of the training, got 40", *shared)

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_joint import OBJECTIVES, assert_same_model, problem, trees
+from helpers_problems import BLENDED, Problem, assert_same_model, by_objective, trees
 
 import pi_xgb
-from pi_xgb import JointCheckPoint, JointObjective, JointTeacher, KLObjective
+from pi_xgb import JointCheckPoint, JointObjective, JointTeacher
 
-every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
+JPIB: dict[str, Any] = {"teacher": "boosted", "method": "jpib", "kl_weight": 0.7}
+every_objective = pytest.mark.parametrize("objective", BLENDED)
 as_booster_or_file = pytest.mark.parametrize("carried", ["booster", "ubj", "json", "bytes"])
 
 
@@ -38,7 +39,7 @@ def carry(booster: xgb.Booster, how: str, folder: Path, name: str) -> Any:
 @every_objective
 @as_booster_or_file
 def test_kbpib_of_five_and_five_rounds_is_ten(objective, carried, tmp_path):
-    case = problem(objective)
+    case = Problem(objective)
     params, dtrain = case.params(), case.dtrain(weighted=True)
     whole = pi_xgb.train(params, dtrain, 10, teacher=case.q, kl_weight=1.5)
     half = pi_xgb.train(params, dtrain, 5, teacher=case.q, kl_weight=1.5)
@@ -47,33 +48,12 @@ def test_kbpib_of_five_and_five_rounds_is_ten(objective, carried, tmp_path):
     assert_same_model(pi_xgb.train(params, dtrain, 5, teacher=case.q, kl_weight=1.5, xgb_model=model), whole)
 
 
-@every_objective
-@pytest.mark.parametrize("crossfit", [0, 3])
-def test_kbpib_with_a_teacher_that_is_kept(objective, crossfit):
-    case = problem(objective)
-    params, dtrain = case.params(), case.dtrain()
-    whole = pi_xgb.train(params, dtrain, 10, privileged=case.dprivileged(), crossfit=crossfit)
-    teacher = pi_xgb.fit_teacher(params, case.dprivileged(), 10, crossfit=crossfit)
-    half = pi_xgb.train(params, dtrain, 5, teacher=teacher)
-    # fit_teacher makes the teacher that train(privileged=...) makes, and it can be kept for later rounds.
-    assert_same_model(pi_xgb.train(params, dtrain, 5, teacher=teacher, xgb_model=half), whole)
-
-
-def test_kbpib_as_an_objective_continues_as_well():
-    case = problem("binary:logistic")
-    params, dtrain, obj = case.params(base_score=0.4), case.dtrain(), KLObjective(case.q, kl_weight=1.5)
-    whole = xgb.train(params, dtrain, 10, obj=obj)
-    half = xgb.train(params, dtrain, 5, obj=obj)
-    # base_score given again would overwrite the loaded one; here it is the same.
-    assert_same_model(xgb.train(params, dtrain, 5, obj=obj, xgb_model=half), whole)
-
-
 @pytest.mark.parametrize("second", ["callback", "native", "plain"])
 @pytest.mark.parametrize("first", ["callback", "native"])
 @pytest.mark.parametrize("carried", ["booster", "ubj"])
 @pytest.mark.parametrize("scale", [None, 3.0])
 def test_engines_may_change_between_two_parts(first, second, carried, scale, tmp_path):
-    case = problem("binary:logistic")
+    case = Problem("binary:logistic")
     params, dtrain, q = case.params(), case.dtrain(), case.q.copy()
     q[:50] = 1  # so that a blended target is exactly 1, where XGBoost's own scale_pos_weight would bite
     if scale is not None:
@@ -92,7 +72,7 @@ def test_engines_may_change_between_two_parts(first, second, carried, scale, tmp
 
 
 def test_the_loaded_intercept_stays():
-    case = problem("binary:logistic")
+    case = Problem("binary:logistic")
     plain = xgb.train(case.params(base_score=0.1), case.dtrain(), 3)
     continued = pi_xgb.train(case.params(), case.dtrain(), 2, teacher=case.q, xgb_model=plain)
     # A student that continues a model starts where that model stands, not at a new intercept.
@@ -101,7 +81,7 @@ def test_the_loaded_intercept_stays():
 
 
 def test_the_rounds_before_are_left_alone():
-    case = problem("binary:logistic")
+    case = Problem("binary:logistic")
     half = pi_xgb.train(case.params(), case.dtrain(), 5, teacher=case.q)
     before = half.save_raw("json")
     pi_xgb.train(case.params(), case.dtrain(), 5, teacher=case.q, xgb_model=half)
@@ -116,9 +96,9 @@ def test_the_rounds_before_are_left_alone():
 @as_booster_or_file
 @pytest.mark.parametrize("first", [1, 5])
 def test_jpib_continues_when_the_teacher_comes_along(objective, carried, first, tmp_path):
-    case = problem(objective)
+    case = Problem(objective)
     params, dtrain, dprivileged = case.params(), case.dtrain(weighted=True), case.dprivileged()
-    whole = pi_xgb.train(params, dtrain, 10, privileged=dprivileged, method="jpib", kl_weight=0.7)
+    whole = pi_xgb.train(params, dtrain, 10, privileged=dprivileged, **JPIB)
     teacher = JointTeacher(dprivileged, params)
     student = pi_xgb.train(params, dtrain, first, teacher=teacher, kl_weight=0.7)
     resumed = JointTeacher(dprivileged, params, xgb_model=carry(teacher.booster, carried, tmp_path, "teacher"))
@@ -131,97 +111,20 @@ def test_jpib_continues_when_the_teacher_comes_along(objective, carried, first, 
     assert resumed.booster.num_boosted_rounds() == 9
 
 
-@every_objective
-def test_jpib_continues_with_the_same_teacher_object(objective):
-    case = problem(objective)
-    params, dtrain, dprivileged = case.params(), case.dtrain(), case.dprivileged()
-    whole = pi_xgb.train(params, dtrain, 9, privileged=dprivileged, method="jpib", kl_weight=0.7)
-    teacher, student = JointTeacher(dprivileged, params), None
-    for _ in range(3):
-        student = pi_xgb.train(params, dtrain, 3, teacher=teacher, kl_weight=0.7, xgb_model=student)
-    assert student is not None
-    # Three rounds at a time, with the teacher that is still in memory, are nine.
-    assert_same_model(student, whole)
-
-
-@pytest.mark.parametrize("objective", ["binary:logistic", "reg:squarederror"])
-def test_jpib_continues_under_the_native_engine(objective, tmp_path):
-    case = problem(objective)
-    params, dtrain, dprivileged = case.params(), case.dtrain(weighted=True), case.dprivileged()
-    more: dict[str, Any] = {"kl_weight": 0.7, "engine": "native"}
-    whole = pi_xgb.train(params, dtrain, 8, privileged=dprivileged, method="jpib", **more)
-    teacher = JointTeacher(dprivileged, params)
-    keep = JointCheckPoint(tmp_path, teacher, interval=2)
-    half = pi_xgb.train(params, dtrain, 4, teacher=teacher, callbacks=[keep], **more)
-    # With the teacher in memory, and with both from a checkpoint: the model of one training.
-    assert_same_model(pi_xgb.train(params, dtrain, 4, teacher=teacher, xgb_model=half, **more), whole)
-    latest = JointCheckPoint.latest(tmp_path)
-    assert latest is not None
-    resumed = JointTeacher(dprivileged, params, xgb_model=latest[2])
-    assert_same_model(pi_xgb.train(params, dtrain, 4, teacher=resumed, xgb_model=latest[1], **more), whole)
-
-
 def test_jpib_as_an_objective_continues_its_own_student():
-    case = problem("binary:logistic")
+    case = Problem("binary:logistic")
     params, dtrain = case.params(base_score=0.4), case.dtrain()
-    whole = xgb.train(params, dtrain, 10, obj=JointObjective(case.dprivileged(), 0.7, params))
+    whole = by_objective(params, dtrain, 10, JointObjective(case.dprivileged(), 0.7, params))
     obj = JointObjective(case.dprivileged(), 0.7, params)
-    half = xgb.train(params, dtrain, 5, obj=obj)
-    assert_same_model(xgb.train(params, dtrain, 5, obj=obj, xgb_model=half), whole)
+    half = by_objective(params, dtrain, 5, obj)
+    assert_same_model(by_objective(params, dtrain, 5, obj, xgb_model=half), whole)
     # Having gone on, it cannot go on from the same student a second time.
     with pytest.raises(ValueError, match=r"5 rounds.*9"):
-        xgb.train(params, dtrain, 5, obj=obj, xgb_model=half)
-
-
-def test_jpib_continues_with_evaluation_and_early_stopping():
-    case, held_out = problem("binary:logistic"), problem("binary:logistic", seed=5)
-    params, dtrain, dprivileged = case.params(), case.dtrain(), case.dprivileged()
-    dtest = held_out.dtrain()
-    whole_log: dict[str, Any] = {}
-    whole = pi_xgb.train(
-        params,
-        dtrain,
-        8,
-        privileged=dprivileged,
-        method="jpib",
-        evals=[(dtest, "test")],
-        evals_result=whole_log,
-        verbose_eval=False,
-    )
-    teacher = JointTeacher(dprivileged, params)
-    logs: list[dict[str, Any]] = [{}, {}]
-    student = None
-    for log in logs:
-        student = pi_xgb.train(
-            params,
-            dtrain,
-            4,
-            teacher=teacher,
-            evals=[(dtest, "test")],
-            evals_result=log,
-            verbose_eval=False,
-            xgb_model=student,
-            early_stopping_rounds=50,
-        )
-    assert student is not None
-    # The trees, and what the evaluation says of them round by round, are those of one training.
-    assert trees(student) == trees(whole)
-    assert logs[0]["test"]["logloss"] + logs[1]["test"]["logloss"] == whole_log["test"]["logloss"]
-
-
-def test_the_loaded_teacher_keeps_its_intercept():
-    case = problem("binary:logistic")
-    params, dtrain, dprivileged = case.params(), case.dtrain(), case.dprivileged()
-    whole = pi_xgb.train(params, dtrain, 6, privileged=dprivileged, method="jpib")
-    teacher = JointTeacher(dprivileged, params)
-    student = pi_xgb.train(params, dtrain, 3, teacher=teacher)
-    resumed = JointTeacher(dprivileged, {**params, "base_score": 0.01}, xgb_model=teacher.booster)
-    # A base_score that comes with the params of a loaded booster would overwrite the loaded one.
-    assert_same_model(pi_xgb.train(params, dtrain, 3, teacher=resumed, xgb_model=student), whole)
+        by_objective(params, dtrain, 5, obj, xgb_model=half)
 
 
 def test_a_teacher_at_the_wrong_round_is_refused():
-    case = problem("binary:logistic")
+    case = Problem("binary:logistic")
     params, dtrain, dprivileged = case.params(), case.dtrain(), case.dprivileged()
     teacher = JointTeacher(dprivileged, params)
     student = pi_xgb.train(params, dtrain, 4, teacher=teacher)
@@ -257,7 +160,7 @@ def resume(folder: Path, case: Any, params: dict[str, Any], total: int, **more: 
 @every_objective
 @pytest.mark.parametrize("interval", [1, 3])
 def test_every_checkpoint_leads_to_the_same_model(objective, interval, tmp_path):
-    case = problem(objective)
+    case = Problem(objective)
     params = case.params()
     teacher = JointTeacher(case.dprivileged(), params)
     whole = pi_xgb.train(
@@ -281,24 +184,9 @@ def test_every_checkpoint_leads_to_the_same_model(objective, interval, tmp_path)
     assert JointCheckPoint.latest(tmp_path) is None
 
 
-def test_a_resumed_training_goes_on_saving(tmp_path):
-    case = problem("binary:logistic")
-    params = case.params()
-    teacher = JointTeacher(case.dprivileged(), params)
-    keep = JointCheckPoint(tmp_path, teacher, interval=2)
-    pi_xgb.train(params, case.dtrain(weighted=True), 4, teacher=teacher, kl_weight=0.7, callbacks=[keep])
-    resume(tmp_path, case, params, 8, interval=2)
-    latest = JointCheckPoint.latest(tmp_path)
-    # Its checkpoints count all rounds of the student, those of the first part included.
-    assert latest is not None
-    assert latest[0] == 8
-    assert xgb.Booster(model_file=latest[1]).num_boosted_rounds() == 8
-    assert xgb.Booster(model_file=latest[2]).num_boosted_rounds() == 7
-
-
 def test_latest_passes_over_what_is_not_complete(tmp_path):
     assert JointCheckPoint.latest(tmp_path) is None
-    case = problem("binary:logistic")
+    case = Problem("binary:logistic")
     teacher = JointTeacher(case.dprivileged(), case.params())
     keep = JointCheckPoint(tmp_path, teacher, interval=2)
     pi_xgb.train(case.params(), case.dtrain(), 10, teacher=teacher, callbacks=[keep])
@@ -316,29 +204,20 @@ def test_latest_passes_over_what_is_not_complete(tmp_path):
     assert JointCheckPoint.latest(str(tmp_path)) == (12, tmp_path / "student-12.ubj", tmp_path / "teacher-12.ubj")
 
 
-def test_a_checkpoint_needs_a_folder_and_an_interval(tmp_path):
-    case = problem("binary:logistic")
-    teacher = JointTeacher(case.dprivileged(), case.params())
-    with pytest.raises(ValueError, match="need an existing folder"):
-        JointCheckPoint(tmp_path / "nowhere", teacher)
-    with pytest.raises(ValueError, match=r"interval.*least 1"):
-        JointCheckPoint(tmp_path, teacher, interval=0)
-
-
 # The same training as in the parent, but slow, so that there is a middle in which it can be killed.
 SLOW_TRAINING = """
 import sys, time
 sys.path.insert(0, sys.argv[2])
 import xgboost as xgb
 import pi_xgb
-from helpers_joint import problem
+from helpers_problems import Problem
 
 class Slow(xgb.callback.TrainingCallback):
     def after_iteration(self, model, epoch, evals_log):
         time.sleep(0.05)
         return False
 
-case = problem(sys.argv[3])
+case = Problem(sys.argv[3])
 teacher = pi_xgb.JointTeacher(case.dprivileged(), case.params())
 keep = pi_xgb.JointCheckPoint(sys.argv[1], teacher, interval=2)
 pi_xgb.train(
@@ -367,15 +246,14 @@ def test_a_killed_training_resumes_to_the_same_model(objective, tmp_path):
     rounds, total = latest[0], latest[0] + 5
     assert 6 <= rounds < 1000
 
-    case = problem(objective)
+    case = Problem(objective)
     resumed = resume(tmp_path, case, case.params(), total)
     whole = pi_xgb.train(
         case.params(),
         case.dtrain(weighted=True),
         total,
         privileged=case.dprivileged(),
-        method="jpib",
-        kl_weight=0.7,
+        **JPIB,
     )
     # What the process left on disk leads to the model of a training that was never interrupted, to the bit.
     assert_same_model(resumed, whole)
@@ -441,10 +319,3 @@ def test_a_teacher_of_a_file_that_cannot_be_read(checkpoints):
         command = [sys.executable, "-c", textwrap.dedent(code), str(file)]
         found = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert re.match(result, found.stdout), found.stderr
-
-
-@pytest.mark.parametrize("name", ["student-007.ubj", "student-٧.ubj", "student--1.ubj", "student-1e3.ubj"])
-def test_names_that_no_checkpoint_has_are_none(checkpoints, name):
-    for role in ("student", "teacher"):
-        (checkpoints / name.replace("student", role)).write_bytes((checkpoints / f"{role}-4.ubj").read_bytes())
-    assert JointCheckPoint.latest(checkpoints)[0] == 4

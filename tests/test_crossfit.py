@@ -1,229 +1,251 @@
-"""Who judges whom: the folds of a cross-fitted teacher, row by row."""
+"""Out-of-fold teachers, rebuilt by hand: no model predicts a row that it was fitted on."""
 
 from __future__ import annotations
-
-import dataclasses
-import json
-import threading
 
 import numpy as np
 import pytest
 import xgboost as xgb
+from helpers_problems import (
+    AMOUNTS,
+    CLASSES,
+    LOGISTIC,
+    OBJECTIVES,
+    RANKINGS,
+    TARGETS,
+    Problem,
+    assert_same_model,
+    mean_of,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
 
 import pi_xgb
-from pi_xgb._core.crossfit import (
-    LEFT_OUT,
-    SHARED,
-    Folds,
-    check_crossfit,
-    check_groups_apart,
-    deal_labelled,
-    default_crossfit,
-    out_of_fold,
-    whole_queries,
-)
-from pi_xgb._core.learners.features import Features
-from pi_xgb._core.losses import LOSSES
-from pi_xgb._selection.shared_folds import SharedFolds
+from pi_xgb._core.crossfit import LEFT_OUT, SHARED, Folds, out_of_fold
 from pi_xgb._stats.folds import deal_folds, deal_groups
 
-N = 30
-LABEL = np.random.default_rng(0).integers(0, 2, N).astype(np.float32)
-LABELLED = np.arange(N) % 3 > 0
-GROUPS = np.array(list("edcba"))[np.arange(N) // 6]
+ROUNDS = 4
+HAVE_MEAN = (*LOGISTIC, *CLASSES, *AMOUNTS)
 
 
-@pytest.mark.parametrize("labelled", [None, LABELLED])
-def test_as_many_folds_as_labelled_rows_or_groups(labelled):
-    n_rows, name = (N, "30 rows") if labelled is None else (20, "20 labelled rows")
-    for crossfit in (0, 2, n_rows):
-        check_crossfit(crossfit, labelled, N)
-    for crossfit in (-1, 1, n_rows + 1):
-        with pytest.raises(ValueError, match=f"between 2 and the {name}, got {crossfit}$"):
-            check_crossfit(crossfit, labelled, N)
-    with pytest.raises(TypeError, match=r"crossfit.*whole number"):
-        check_crossfit(2.0, labelled, N)
-    check_crossfit(2, None, 2)
-    check_crossfit(2, np.arange(N) < 2, N)
-    with pytest.raises(ValueError, match=r"requires at least 2 rows, got 1: add rows$"):
-        check_crossfit(2, None, 1)
-    check_crossfit(5, labelled, N, GROUPS)
-    with pytest.raises(ValueError, match=r"5 distinct.*6 folds"):
-        check_crossfit(6, labelled, N, GROUPS)
+def says(objective: str, booster: xgb.Booster, matrix: xgb.DMatrix) -> np.ndarray:
+    """The means that a booster predicts, for objectives that predict something else as well."""
+    if objective in HAVE_MEAN:
+        return mean_of(objective, booster.predict(matrix, output_margin=True))
+    return booster.predict(matrix)
 
 
-def test_the_default_number_of_folds_is_what_the_rarest_class_and_the_groups_fill():
-    three_ones = (np.arange(N) < 3).astype(np.float32)
-    assert default_crossfit(LABEL, None, None, classes=True) == 5
-    assert default_crossfit(three_ones, None, None, classes=True) == 3
-    assert default_crossfit(three_ones, None, None, classes=False) == 5
-    assert default_crossfit(three_ones / 2, None, None, classes=True) == 5  # probabilities, not classes
-    assert default_crossfit(np.column_stack([three_ones, LABEL]), None, None, classes=True) == 3
-    assert default_crossfit(three_ones, np.arange(N) != 1, None, classes=True) == 2
-    assert default_crossfit(three_ones, np.arange(N) > 1, None, classes=True) == 2  # never fewer
-    assert default_crossfit(LABEL, np.isin(GROUPS, list("abc")), GROUPS, classes=True) == 3
+def by_hand(rows: Problem, params: dict, n_folds: int, labelled: np.ndarray, groups: np.ndarray | None, seed: int):
+    """The predictions of fold boosters, and the boosters."""
+    known = np.flatnonzero(labelled)
+    label = rows.y[:, 0] if rows.y.ndim == 2 else rows.y
+    groups = rows.qid if groups is None else groups
+    classes = rows.objective in LOGISTIC + CLASSES
+    if groups is None:
+        pairs = deal_folds(label[known], n_folds, seed)
+    else:
+        pairs = deal_groups(label[known], groups[known], n_folds, seed, classes=classes)
+    whole, boosters = rows.dprivileged(weighted=True), []
+    shown = np.zeros((n_folds, *rows.q.shape), np.float32)
+    fold_of = np.full(rows.n, -1)
+    for fold, (rest, held_out) in enumerate(pairs):
+        part = whole.slice(known[rest], allow_groups=True)
+        if rows.qid is not None:
+            part = xgb.DMatrix(
+                rows.z[known[rest]],
+                rows.y[known[rest]],
+                qid=rows.qid[known[rest]],
+                weight=rows.weight[np.unique(rows.qid[known[rest]])],
+                feature_names=whole.feature_names,
+            )
+        boosters.append(xgb.train(params, part, ROUNDS))
+        shown[fold] = says(rows.objective, boosters[-1], whole)
+        fold_of[known[held_out]] = fold
+    if groups is not None:  # rows without a label go with their group
+        for group in np.unique(groups[known]):
+            fold_of[groups == group] = fold_of[known][groups[known] == group][0]
+    q = np.where((fold_of < 0).reshape(-1, *[1] * (rows.q.ndim - 1)), shown.mean(axis=0), 0)
+    for fold in range(n_folds):
+        q[fold_of == fold] = shown[fold][fold_of == fold]
+    return q, boosters
 
 
-def test_groups_without_a_labelled_row_fill_no_fold():
-    known = np.isin(GROUPS, list("abc"))
-    check_crossfit(3, known, N, GROUPS)
-    with pytest.raises(ValueError, match=r"3 distinct.*4 folds"):
-        check_crossfit(4, known, N, GROUPS)
-    check_groups_apart(GROUPS)  # one worker alone tears none apart
+@pytest.mark.parametrize("name", [*(name for name in OBJECTIVES if name not in RANKINGS), *TARGETS])
+@pytest.mark.parametrize("labels", ["all", "some"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_crossfitted_teacher_is_a_loop_over_folds(name, labels, grouped):
+    rows = Problem(name)
+    labelled = rows.labelled if labels == "some" else np.ones(rows.n, bool)
+    groups = np.arange(rows.n) // 5 if grouped else None
+    keywords = {"crossfit": 3, "seed": 11, "crossfit_groups": groups}
+    if labels == "some":
+        keywords["labelled"] = labelled
+    teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(weighted=True), ROUNDS, teacher="boosted", **keywords)
+    q, boosters = by_hand(rows, rows.params(), 3, labelled, groups, seed=11)
+    np.testing.assert_allclose(teacher.values, q, rtol=2e-5, atol=1e-6)
+    for ours, theirs in zip(teacher.boosters, boosters, strict=True):
+        assert_same_model(ours, theirs)
+    with pytest.raises(ValueError, match=r"booster.*3"):
+        _ = teacher.booster
 
 
-def test_queries_stay_whole_and_groups_may_join_them():
-    query = np.repeat(np.arange(10), 3)
-    matrix = xgb.DMatrix(np.zeros((N, 1)), np.zeros(N), qid=query)
-    ranking, numbers = LOSSES["rank:pairwise"], LOSSES["reg:squarederror"]
-    np.testing.assert_array_equal(whole_queries(ranking, matrix, None), query)
-    assert whole_queries(ranking, matrix, GROUPS) is GROUPS  # two queries each
-    assert whole_queries(numbers, matrix, None) is None
-    assert whole_queries(numbers, matrix, query[::-1] % 7).tolist() == (query[::-1] % 7).tolist()
-    for torn_in, torn in (((1,), 1), ((2,), 1), ((0, 29), 2), ((4, 5), 1)):
-        groups = np.zeros(N)
-        groups[list(torn_in)] = 1
-        with pytest.raises(ValueError, match=f"crossfit_groups.*{torn} queries"):
-            whole_queries(ranking, matrix, groups)
-
-
-@pytest.mark.parametrize("labelled", [None, LABELLED])
-@pytest.mark.parametrize("groups", [None, GROUPS])
-@pytest.mark.parametrize("targets", [1, 2])
-def test_every_labelled_row_is_in_the_fold_that_it_is_dealt_to(labelled, groups, targets):
-    known = np.arange(N) if labelled is None else np.flatnonzero(labelled)
-    label = LABEL if targets == 1 else np.stack([LABEL, np.arange(N)], axis=1)
-    fold_of = deal_labelled(label, labelled, groups, 3, 7, classes=True)
-    folds = (
-        deal_folds(LABEL[known], 3, 7)
-        if groups is None
-        else deal_groups(LABEL[known], groups[known], 3, 7, classes=True)
+@pytest.mark.parametrize("name", RANKINGS)
+def test_queries_stay_whole_and_scores_become_relevances(name):
+    rows = Problem(name)
+    every = np.ones(rows.n, bool)
+    teacher = pi_xgb.fit_teacher(
+        rows.params(), rows.dprivileged(weighted=True), ROUNDS, teacher="boosted", crossfit=3, seed=11
     )
-    for fold, (_, out) in enumerate(folds):
-        np.testing.assert_array_equal(known[out], np.flatnonzero((fold_of == fold) & np.isin(np.arange(N), known)))
-    if labelled is not None:
-        # A row without a label goes with its group; where there is none, all may judge it.
-        expected = -1 if groups is None else [fold_of[known][groups[known] == item][0] for item in groups[~labelled]]
-        np.testing.assert_array_equal(fold_of[~labelled], expected)
+    score, _ = by_hand(rows, rows.params(), 3, every, None, seed=11)
+    # The rising function of the score that is closest to the labels, by its definition.
+    for item in np.unique(score)[::9]:
+        at_least, at_most = np.unique(score[score >= item]), np.unique(score[score <= item])
+        best = max(min(rows.y[(score >= a) & (score <= b)].mean() for b in at_least) for a in at_most)
+        np.testing.assert_allclose(teacher.values[score == item], best, rtol=1e-4)
+    torn = np.arange(rows.n) // 7
+    with pytest.raises(ValueError, match=r"crossfit_groups must be equal within a query"):
+        pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 2, teacher="boosted", crossfit=3, crossfit_groups=torn)
 
 
-@given(seed=st.integers(0, 10**6), classes=st.booleans())
-@settings(max_examples=30, deadline=None)
-def test_groups_without_a_label_may_be_judged_by_all(seed, classes):
-    rng = np.random.default_rng(seed)
-    groups, labelled, label = rng.integers(0, 9, N), rng.random(N) < 0.4, rng.random(N).round(int(classes))
-    labelled[np.unique(groups, return_index=True)[1][:3]] = True
-    fold_of = deal_labelled(label, labelled, groups, 2, seed, classes=classes)
-    for group in np.unique(groups):
-        (fold,) = np.unique(fold_of[groups == group])
-        assert (fold == -1) == (not labelled[groups == group].any())
-    assert set(fold_of[labelled]) == {0, 1}
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_teacher_in_sample_is_xgboost_train_and_predict(name, weighted):
+    rows = Problem(name)
+    dprivileged = rows.dprivileged(weighted=weighted)
+    teacher = pi_xgb.fit_teacher(rows.params(), dprivileged, ROUNDS, teacher="boosted", crossfit=0)
+    expected = xgb.train(rows.params(), dprivileged, ROUNDS)
+    assert_same_model(teacher.booster, expected)
+    if name not in RANKINGS:  # whose scores become relevances
+        np.testing.assert_allclose(teacher.values, says(name, expected, dprivileged), rtol=1e-6)
 
 
-def test_numbers_are_dealt_by_their_size():
-    # As classes these would be ten kinds of three; as numbers each fold has small and large ones.
-    label = np.repeat(np.arange(10.0), 3).astype(np.float32)
-    groups = np.arange(N)
-    for classes in (True, False):
-        fold_of = deal_labelled(label, None, groups, 3, 1, classes=classes)
-        for fold, (_, out) in enumerate(deal_groups(label, groups, 3, 1, classes=classes)):
-            np.testing.assert_array_equal(np.flatnonzero(fold_of == fold), out)
-
-
-def test_two_folds_share_a_model():
-    folds = SharedFolds(np.array([0, 1, -1, 2]), 3)
-    trained = []
-
-    def fit():
-        trained.append(object())
-        return trained[-1]
-
-    def model(shared, fold, member="boosted"):
-        with shared.fitted_on(np.ones(4, bool)).model(member, fold, fit) as found:
-            return found
-
-    held_out = {k: dataclasses.replace(folds, held_out=k, way="all") for k in (0, 1)}
-    assert model(held_out[0], 1) is model(held_out[1], 0) is trained[0]
-    assert folds.subset(np.array([3, 0])).fold_of.tolist() == [2, 0]
-    # Of nothing held out, of another view and of another kind there are others; two selections share none.
-    nothing_out = dataclasses.replace(folds, way="all")
-    other_view = dataclasses.replace(folds, held_out=0, way="privileged")
-    for fold, other in (
-        (0, nothing_out),
-        (1, nothing_out),
-        (1, other_view),
-        (1, SharedFolds(folds.fold_of, 3, 0, "all")),
-    ):
-        assert model(other, fold) is trained[-1]
-    assert model(held_out[0], 1, "forest") is trained[-1]
-    assert len(trained) == 6
-
-
-@given(seed=st.integers(0, 10**6), n_folds=st.integers(2, 4), jobs=st.integers(1, 3))
-@settings(max_examples=30, deadline=None)
-def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs):
-    rng = np.random.default_rng(seed)
-    fold_of, learnable = rng.integers(LEFT_OUT, n_folds, N), rng.random(N) < 0.7
-    fold_of[:n_folds] = np.arange(n_folds)
-    folds = Folds(fold_of, learnable)
-    # A model is the rows that it was fitted on; it predicts which they are.
-    fit = {
-        "rows": lambda rows: np.isin(np.arange(N), rows).astype(float),
-        "others": lambda rows: 1 - np.isin(np.arange(N), rows),
-    }
-    found = out_of_fold(fit, lambda model, rows: np.tile(model, (len(rows), 1)), folds, jobs)
-    predicted, models = found["rows"]
-    assert len(models) == len(folds.numbers)
-    dealt = fold_of != LEFT_OUT
-    np.testing.assert_allclose(found["others"][0][dealt], 1 - predicted[dealt], atol=1e-12)
-    for row, seen in enumerate(predicted):
-        if fold_of[row] >= 0:
-            np.testing.assert_array_equal(seen, learnable & (fold_of != fold_of[row]))
-        else:
-            expected = np.mean(models, axis=0) if fold_of[row] == SHARED else np.zeros(N)
-            np.testing.assert_allclose(seen, expected)
-    whole = Folds(np.zeros(N, int), learnable, in_sample=True)
-    found = out_of_fold({"rows": np.size}, lambda model, rows: np.full(len(rows), model), whole, jobs)
-    assert set(found["rows"][0]) == {learnable.sum()}
+@pytest.mark.parametrize("name", [*OBJECTIVES, *TARGETS])
+@pytest.mark.parametrize("crossfit", [0, 3])
+def test_train_teaches_what_fit_teacher_learns(name, crossfit):
+    rows = Problem(name)
+    keywords = {"labelled": rows.labelled, "crossfit": crossfit, "teacher": "boosted"}
+    known = {"labelled": rows.labelled, "kl_weight": 1.7}
+    dtrain = rows.dtrain()
+    ours = pi_xgb.train(
+        rows.params(),
+        dtrain,
+        ROUNDS,
+        privileged=rows.dprivileged(),
+        **keywords,
+        kl_weight=1.7,
+        teacher_sees="privileged",
+    )
+    teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), ROUNDS, **keywords)
+    assert_same_model(pi_xgb.train(rows.params(), dtrain, ROUNDS, teacher=teacher, **known), ours)
+    assert_same_model(pi_xgb.train(rows.params(), dtrain, ROUNDS, teacher=teacher.values, **known), ours)
+    low, high = rows.y[rows.labelled].min(), rows.y[rows.labelled].max()
+    if name in RANKINGS:
+        assert low <= teacher.values.min() < teacher.values.max() <= high
 
 
 @pytest.mark.parametrize("kind", ["boosted", "forest", "linear", "mixed"])
-@pytest.mark.parametrize("labelled", [None, np.arange(90) % 3 > 0])
-def test_folds_side_by_side_give_the_teacher_of_one_thread(kind, labelled, monkeypatch):
-    made = pi_xgb.datasets.make_privileged(90, seed=2)
-    dprivileged = xgb.DMatrix(made.z, made.y)
-    threads = set()
-    monkeypatch.setattr("pi_xgb._xgb.threads.usable_cores", lambda: 3)
-    subset = Features.subset
-    monkeypatch.setattr(Features, "subset", lambda *rows: threads.add(threading.get_ident()) or subset(*rows))
-
-    def values(**params):
-        params |= {"objective": "binary:logistic", "max_depth": 2}
-        teacher = pi_xgb.fit_teacher(params, dprivileged, 5, teacher=kind, crossfit=4, labelled=labelled)
-        settings = [json.loads(booster.save_config())["learner"]["generic_param"] for booster in teacher.boosters]
-        assert {item["nthread"] for item in settings} <= {"1"}
-        return teacher.values
-
-    side_by_side = values()
-    assert threads
-    assert threading.get_ident() not in threads
-    threads.clear()
-    np.testing.assert_array_equal(values(nthread=1), side_by_side)
-    assert threads == {threading.get_ident()}
+def test_a_row_does_not_hear_its_own_label(kind):
+    aucs = []
+    for seed in range(3):
+        data = pi_xgb.datasets.make_privileged(200, seed=seed)
+        noise = np.random.default_rng(seed).permutation(data.y)  # labels about which z says nothing
+        params = {"objective": "binary:logistic", "eta": 1.0, "max_depth": 6, "nthread": 1}
+        teacher = pi_xgb.fit_teacher(params, xgb.DMatrix(data.z, noise), 20, teacher=kind, crossfit=5)
+        aucs.append(roc_auc_score(noise, teacher.values))
+    # Chance, to three standard errors of three AUCs on 200 rows.
+    assert abs(np.mean(aucs) - 0.5) < 0.08
 
 
-@pytest.mark.parametrize(
-    ("verbose_eval", "crossfit", "few", "steps"),
-    [(True, 4, 89, 12), (True, 4, 90, 0), (False, 4, 89, 0), (True, None, 89, 15)],
+def test_without_groups_the_teacher_recognises_patients():
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 6)
+    z = rng.normal(size=(60, 6))[patient] + rng.normal(scale=0.01, size=(360, 6))  # marks that mean nothing
+    y = rng.integers(0, 2, 60)[patient].astype(float)
+    labelled = np.arange(360) % 6 < 4
+    params = {"objective": "binary:logistic", "max_depth": 4, "nthread": 1}
+    keywords = {"teacher": "boosted", "crossfit": 5, "labelled": labelled}
+    apart = pi_xgb.fit_teacher(params, xgb.DMatrix(z, y), 40, **keywords).values
+    together = pi_xgb.fit_teacher(params, xgb.DMatrix(z, y), 40, crossfit_groups=patient, **keywords).values
+    for rows in (labelled, ~labelled):
+        assert roc_auc_score(y[rows], apart[rows]) > 0.97
+        assert 0.3 < roc_auc_score(y[rows], together[rows]) < 0.7
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n_folds=st.integers(2, 4),
+    jobs=st.integers(1, 3),
+    member=st.sampled_from(["boosted", "forest"]),
 )
-def test_long_trainings_of_a_teacher_show_their_progress(verbose_eval, crossfit, few, steps, monkeypatch, capsys):
-    made = pi_xgb.datasets.make_privileged(90, seed=2)
-    monkeypatch.setattr("pi_xgb._core.learned.FEW_ROWS", few)
-    monkeypatch.setattr("pi_xgb._progress._SECONDS", 0.0)  # a line after each model but the last
-    params, matrix = {"objective": "binary:logistic"}, xgb.DMatrix(made.z, made.y)
-    pi_xgb.fit_teacher(params, matrix, 2, teacher="mixed", crossfit=crossfit, verbose_eval=verbose_eval)
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == max(0, steps - 1)
-    assert not lines or lines[0].startswith(f"teacher: 1 of {steps}, ")
+@settings(max_examples=20, deadline=None)
+def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs, member):
+    rng, n = np.random.default_rng(seed), 30
+    fold_of, learnable = rng.integers(LEFT_OUT, n_folds, n), rng.random(n) < 0.7
+    fold_of[:n_folds] = np.arange(n_folds)
+    # A model is the rows that it was fitted on; it predicts which they are.
+    fit = {member: lambda rows: np.isin(np.arange(n), rows).astype(float)}
+    found = out_of_fold(fit, lambda model, rows: np.tile(model, (len(rows), 1)), Folds(fold_of, learnable), jobs)
+    for row, seen in enumerate(found[member].mean):
+        if fold_of[row] >= 0:
+            np.testing.assert_array_equal(seen, learnable & (fold_of != fold_of[row]))
+        elif fold_of[row] == SHARED:
+            # A booster's models of the folds predict such a row together, of other kinds one model of all labelled rows.
+            np.testing.assert_allclose(
+                seen, np.mean(found[member].models, axis=0) if member == "boosted" else learnable
+            )
+        else:
+            np.testing.assert_array_equal(seen, np.zeros(n))
+
+
+@pytest.mark.parametrize("n_folds", [2, 3, 7])
+def test_folds_are_a_partition_with_each_class_spread_evenly(n_folds):
+    label = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=101, p=[0.7, 0.25, 0.05]).astype(np.float32)
+    folds = deal_folds(label, n_folds, 0)
+    np.testing.assert_array_equal(np.sort(np.concatenate([held_out for _, held_out in folds])), np.arange(101))
+    for kind in (label == 0, label == 1, label == 2, label >= 0):
+        counts = [int(kind[held_out].sum()) for _, held_out in folds]
+        assert max(counts) - min(counts) <= 1
+    assert [part.tolist() for _, part in deal_folds(label, n_folds, 1)] != [part.tolist() for _, part in folds]
+
+
+@pytest.mark.parametrize(("ones", "n_groups", "folds"), [(80, None, 5), (3, None, 3), (1, None, 2), (80, 4, 4)])
+def test_the_default_number_of_folds_fits_the_rarest_class_and_the_groups(ones, n_groups, folds):
+    rows = Problem("binary:logistic")
+    rows.fields["label"][:] = np.random.default_rng(0).permutation(rows.n) < ones
+    groups = None if n_groups is None else np.arange(rows.n) % n_groups
+    teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 2, teacher="forest", crossfit_groups=groups)
+    assert len(teacher.boosters) == folds
+
+
+@pytest.mark.parametrize("kind", ["boosted", "forest", "linear", "mixed"])
+def test_folds_side_by_side_give_the_teacher_of_one_thread(kind):
+    rows = Problem("binary:logistic")
+    params = {"objective": "binary:logistic", "max_depth": 2}
+    keywords = {"teacher": kind, "crossfit": 4, "labelled": rows.labelled}
+    values = [
+        pi_xgb.fit_teacher({**params, **more}, rows.dprivileged(), 5, **keywords).values
+        for more in ({}, {"nthread": 1})
+    ]
+    np.testing.assert_array_equal(*values)
+
+
+@pytest.mark.parametrize("kind", ["boosted", "forest", "linear", "mixed"])
+def test_rows_of_weight_0_fill_no_fold(kind):
+    rows = Problem("binary:logistic")
+    rows.fields["label"][:] = np.arange(rows.n) % 2
+    rows.weight[:] = np.arange(rows.n) < 4
+    teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(weighted=True), 5, teacher=kind, crossfit=2)
+    assert [len(member.models) for member in teacher.members] == [2] * len(teacher.members)
+    assert np.isfinite(teacher.values).all()
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "reg:gamma"])
+def test_a_quantile_matrix_learns_from_labelled_rows_too(objective):
+    # Rows that cannot be cut out are left out by weight; few distinct values leave no cuts to differ.
+    rows = Problem(objective)
+    keywords = {"teacher": "boosted", "crossfit": 0, "labelled": rows.labelled}
+    found, expected = (
+        pi_xgb.fit_teacher(rows.params(), rows.dprivileged(kind=kind), 5, **keywords).values
+        for kind in (xgb.QuantileDMatrix, xgb.DMatrix)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 
 import pytest
 import xgboost as xgb
@@ -16,11 +17,23 @@ PARAMS = {"objective": "binary:logistic", "max_depth": 1, "nthread": 1, "eta": 0
 WAY = {"teacher": "boosted", "crossfit": 2, "kl_weight": (1.0, 2.0), "nfold": 3, "repeats": 2}
 
 SEARCHES = {
-    "select": ("_selection.select", lambda x, z: pi_xgb.select(PARAMS, x, 2, privileged=z, **WAY)),
+    "select": ("_core.folds", lambda x, z: pi_xgb.select(PARAMS, x, 2, privileged=z, **WAY)),
     "compare": (
-        "_selection.compare",
+        "_core.folds",
         lambda x, z: pi_xgb.compare(
-            DATA.x, DATA.y, DATA.z, params=PARAMS, num_boost_round=2, inner_nfold=2, **{**WAY, "repeats": 1}
+            DATA.x, DATA.y, DATA.z, params=PARAMS, num_boost_round=2, **{**WAY, "kl_weight": 2.0}
+        ),
+    ),
+    "report": (
+        "_report.report",
+        lambda x, z: pi_xgb.report(
+            os.devnull,
+            pi_xgb.train(PARAMS, x, 2),
+            x,
+            sensitive_features=DATA.group,
+            n_boot=7,
+            pictures=False,
+            overwrite=True,
         ),
     ),
     "teachers": ("_core.learned", lambda x, z: pi_xgb.fit_teacher(PARAMS, z, 2, teacher="mixed", crossfit=3)),
@@ -35,7 +48,7 @@ def test_as_many_steps_are_counted_as_were_announced(monkeypatch, name):
     @contextlib.contextmanager
     def bar(total, *arguments):
         totals.append(total)
-        yield lambda: steps.append(1)
+        yield lambda n=1: steps.extend([1] * n)
 
     monkeypatch.setattr(importlib.import_module(f"pi_xgb.{module}"), "progress_bar", bar)
     search(xgb.DMatrix(DATA.x, DATA.y), xgb.DMatrix(DATA.z, DATA.y))

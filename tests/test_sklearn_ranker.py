@@ -135,29 +135,6 @@ def test_an_estimator_teaches_the_order_that_it_predicts():
     assert shifted[0] != trained(x, z, y, kl_weight=0.0).get_dump()
 
 
-def test_what_cannot_be_taught_is_said():
-    x, z, y = rows()
-
-    def fit(**parameters):
-        return PrivilegedXGBRanker(**{**SMALL, **parameters}).fit(x, y, qid=QID, privileged=z)
-
-    with pytest.raises(ValueError, match="ndcg_exp_gain"):
-        fit(ndcg_exp_gain=True)
-    with pytest.raises(ValueError, match="an adaptive teacher"):
-        fit(method="jpib")
-    with pytest.raises(ValueError, match="lambdarank_unbiased"):
-        fit(lambdarank_unbiased=True)
-    with pytest.raises(ValueError, match="engine='copies'"):
-        fit(engine="native")
-    with pytest.raises(ValueError, match="rank:pairwise"):
-        fit(objective="rank:map")
-    with pytest.raises(ValueError, match=r"crossfit_groups.* 30 queries"):
-        PrivilegedXGBRanker(**SMALL, crossfit=3).fit(x, y, qid=QID, privileged=z, crossfit_groups=np.arange(240))
-    torn = np.where(np.arange(240) % 2, 1.0, 2.0)
-    with pytest.raises(ValueError, match=r"teacher_weight.*30 queries.*row 1"):
-        PrivilegedXGBRanker(**SMALL).fit(x, y, qid=QID, privileged=z, teacher_weight=torn)
-
-
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [

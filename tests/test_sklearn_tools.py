@@ -61,28 +61,6 @@ def routing():
 
 
 @pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize("classes", [2, 0])
-def test_a_grid_search_scores_as_a_hand_written_loop(classes):
-    x, z, y = rows(classes=classes)
-    grid = {"kl_weight": [0.0, 0.5, 4.0], "crossfit": [0, 2]}
-    folds = StratifiedKFold(3) if classes else KFold(3)
-    scoring = "neg_log_loss" if classes else "neg_mean_squared_error"
-    search = GridSearchCV(
-        estimator(classes).set_fit_request(privileged=True), grid, cv=folds, scoring=scoring, refit=True
-    ).fit(x, y, privileged=z)
-
-    for k, (fit, out) in enumerate(folds.split(x, y)):
-        for cell, parameters in enumerate(search.cv_results_["params"]):
-            model = estimator(classes, **parameters)
-            model.fit(x.iloc[fit], y.iloc[fit], privileged=z.iloc[fit])
-            score = get_scorer(scoring)(model, x.iloc[out], y.iloc[out])
-            # Cell by cell the score of the loop that cuts privileged by hand.
-            assert search.cv_results_[f"split{k}_test_score"][cell] == score
-    refitted = estimator(classes, **search.best_params_).fit(x, y, privileged=z)
-    assert same_model(search.best_estimator_, refitted)
-
-
-@pytest.mark.usefixtures("routing")
 def test_routing_through_pipeline_calibration_stacking_and_cross_validation():
     x, z, y = rows()
     names = np.where(y == 1, "yes", "no")

@@ -24,8 +24,6 @@ from helpers_spark import (
 )
 
 import pi_xgb
-from pi_xgb._core.learners.forest import Forest
-from pi_xgb._core.spec import Spec
 
 pytestmark = MARKS
 
@@ -140,31 +138,6 @@ def test_validation_rows_stop_student_and_teacher(frame):
     assert model.get_booster().best_iteration == both_stop.best_iteration < 59
     # A teacher that does not stop is another one.
     assert trees(both_stop) != trees(alone())
-
-
-def q_of_forest(frame, names):
-    """What a forest of plain XGBoost on Spark predicts for all rows, by the parameters of ours."""
-    from xgboost.spark import SparkXGBRegressor
-
-    params = Forest(Spec.read(BINARY))._params(len(names), 1, len(TABLE))
-    params = {name: value for name, value in params.items() if name not in ("objective", "nthread", "eta")}
-    params |= {"learning_rate": 1.0, "n_estimators": 1, "base_score": float(TABLE["y"].mean())}
-    fitted = SparkXGBRegressor(features_col=names, label_col="y", num_workers=2, verbose=False, **params).fit(frame)
-    return np.clip(fitted.get_booster().predict(xgb.DMatrix(TABLE[names])), 0.005, 0.995)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("privileged", [Z_NAMES, None])
-def test_a_forest_is_that_of_plain_xgboost_on_spark(frame, privileged):
-    settings = {**SETTINGS, "privileged_cols": privileged, "teacher": "forest", "crossfit": 0}
-    model = pis.PrivilegedSparkXGBClassifier(**settings).fit(frame)
-    q = q_of_forest(frame, [*X_NAMES, *(privileged or ())])
-    student = pi_xgb.train(BINARY, xgb.DMatrix(TABLE[X_NAMES], TABLE["y"]), ROUNDS, teacher=q, kl_weight=2.0)
-    # The teacher sees the features as well, or these alone where nothing is privileged.
-    found, expected = (booster.predict(xgb.DMatrix(TABLE[X_NAMES])) for booster in (model.get_booster(), student))
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-    assert model.get_booster().attr("pi_xgb_teacher") == "forest"
-    assert len(np.unique(expected)) > 10
 
 
 KNOWN = (np.random.default_rng(3).random(N_ROWS) < 0.5) | (TABLE.index >= 540)
@@ -366,7 +339,11 @@ ROWS_AT_FAULT = {
         {"validation_indicator_col": "held_out", "early_stopping_rounds": 2},
         "no row that is true in 'held_out'",
     ),
-    "null vector": ({"list": "if(y = 1, array(z0), null)"}, {"privileged_cols": "list"}, "rows have no vector"),
+    "null vector": (
+        {"list": "if(y = 1, array(z0), null)"},
+        {"privileged_cols": "list"},
+        "rows have null in .list.: drop or fill",
+    ),
     "unlabelled": ({}, {"unlabelled": "refuse"}, "rows have no label in 'y' .*set unlabelled='teach'"),
     "no label": ({"y": "double('NaN')"}, {}, "label_col 'y' has no row with a label"),
     "one class with labels": ({"y": "if(y = 1, 1.0, null)"}, {}, "the classes in 'y' must be"),

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_engines import native_obstacle
-from xgboost.callback import LearningRateScheduler
 
 import pi_xgb
-from pi_xgb._core.spec import Spec
-from pi_xgb._core.step import DampedTarget, hessian_share
 from pi_xgb.constraints import DemographicParity, EqualizedOdds, IndividualFairness, Meritocracy
 
 ROUNDS = 8
@@ -78,22 +72,6 @@ def test_what_stands_still_counts_in_full_and_rows_count_each_for_themselves():
     np.testing.assert_allclose(margins(ours, x), margins(loop(params, dtrain, counted, pull), x), atol=1e-3)
 
 
-def test_classes_and_linear_students_have_the_same_step():
-    x, y, group = data()
-    classes = params_of(objective="multi:softprob", num_class=2, base_score=None)
-    dtrain = xgb.DMatrix(x, y)
-    linear = {**params_of(booster="gblinear", updater="coord_descent", eta=0.5), "max_depth": None}
-    for params in (classes, linear):
-        made = [
-            pi_xgb.train(params, dtrain, 1, teacher=DemographicParity(group, hessian=hessian), kl_weight=1.5)
-            for hessian in ("adaptive", "full")
-        ]
-        start = pi_xgb.train({**params, "eta": 1e-6}, dtrain, 1, teacher=DemographicParity(group), kl_weight=1.5)
-        moved = [np.abs(margins(booster, x) - margins(start, x)).max() for booster in made]
-        # The gradient of the first round is the same, so the shorter Hessian makes the longer step.
-        assert 1.3 * moved[1] < moved[0] < 2.6 * moved[1]
-
-
 @pytest.mark.parametrize(("kl_weight", "eta"), [(3.9, 0.3), (4.1, 0.3), (200.0, 0.1), (1000.0, 1.0)])
 @pytest.mark.parametrize("starts_apart", [False, True])
 def test_damped_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_apart):
@@ -151,15 +129,9 @@ def test_damped_needs_the_rounds_of_plain_at_every_weight(group_is_a_feature):
             assert slow[y == 1].mean() - slow[y == 0].mean() < 0.1
 
 
-def test_damped_classes_rows_of_their_own_weight_and_engines():
+def test_damped_classes_and_rows_without_labels_close_the_gap():
     x, y, group = data(seed=2)  # no two splits gain the same in it
     dtrain, damped = xgb.DMatrix(x, y), DemographicParity(group, hessian="damped")
-    for more in ({}, {"reg_lambda": 3.0, "min_child_weight": 4.0, "max_delta_step": 0.7}):
-        made = [
-            pi_xgb.train(params_of(**more), dtrain, 5, teacher=damped, kl_weight=10.0, engine=engine)
-            for engine in ("callback", "native")
-        ]
-        np.testing.assert_allclose(margins(made[1], x), margins(made[0], x), atol=5e-4)
     # Two classes by softprob have twice the margin's difference of one by logistic, and the same pull.
     classes = {**params_of(objective="multi:softprob", num_class=2, eta=0.1), "base_score": None}
     p = pi_xgb.train(classes, dtrain, 60, teacher=damped, kl_weight=300.0).predict(dtrain)[:, 1]
@@ -202,26 +174,6 @@ def test_trainings_that_alternate_keep_their_own_rounds():
     by_hand = [pi_xgb.KLObjective(teacher, 60.0, objective="binary:logistic") for teacher in (Timid(), Following())]
     damped, adaptive = (objective(x[:, 0], dtrain) for objective in by_hand)
     np.testing.assert_array_equal(damped, adaptive)
-
-
-def test_shares_of_rows_that_weigh_little_or_nothing():
-    total, following = np.array([0.5, 0.0, 40.0, 2.0]), np.array([0.2, 0.0, 39.0, 2.0])
-    damped = hessian_share(total, [following], 0.1, damped=True)
-    np.testing.assert_allclose(damped, [0.6, 0, 1 / 40, 0.05], rtol=1e-6)
-    adaptive = hessian_share(total, [following], 0.1, damped=False)
-    np.testing.assert_allclose(adaptive, [0.6, 0, 0.1, 0.1], rtol=1e-6)
-
-
-def test_what_follows_at_once_is_not_averaged():
-    # As much as a round can close, less, more, and a row that nobody weighs.
-    damped = DampedTarget(np.array([1.7, 1.2, 6.0, 0.0]), [np.array([0.7, 0.2, 5.0, 0.0])])
-    mean, q = np.full(4, 0.3, np.float32), np.full(4, 1e-8, np.float32)
-    found, averaged = damped.update(mean, q, 1.0, None)
-    assert found.dtype == np.float32
-    assert (found == q).tolist() == [True, True, False, True]
-    pace = 1 / (1 + 4.3 / 0.1)
-    np.testing.assert_allclose(averaged, 0.3 * np.array([1, 1, pace, 1]), rtol=1e-6)
-    np.testing.assert_allclose(found[2], 0.3 - (0.7 + 4.3 * pace) / 5 * 0.3, rtol=1e-6)
 
 
 def test_steps_are_damped_where_all_who_follow_say_so():
@@ -325,24 +277,6 @@ def test_labels_keep_their_steps_beside_rows_without_one():
     assert apart[0] > 0.2 > 0.1 > apart[1]
 
 
-def test_steps_of_size_0_go_nowhere():
-    x, y, group = data()
-    for hessian in ("damped", "adaptive"):
-        still = pi_xgb.train(
-            params_of(eta=0.0), xgb.DMatrix(x, y), 2, teacher=DemographicParity(group, hessian=hessian)
-        )
-        np.testing.assert_array_equal(margins(still, x), 0)
-
-
-def test_a_word_for_the_step_that_nobody_knows_is_an_error():
-    class Misspelt(Timid):
-        hessian = "stedy"
-
-    x, y, _ = data()
-    with pytest.raises(ValueError, match=r"Misspelt\.hessian.*'adaptive'.*'full'.*'damped'.*'stedy'"):
-        pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, teacher=Misspelt())
-
-
 @pytest.mark.parametrize("kl_weight", [5.0, 50.0, 1000.0])
 def test_a_constraint_that_comes_late_does_not_overshoot(kl_weight):
     """A model without it, or a base_margin, is far from what it wants: one step towards it must not leap over."""
@@ -367,34 +301,6 @@ def test_a_constraint_that_comes_late_does_not_overshoot(kl_weight):
     assert loss[0] < loss[1] + 0.03
 
 
-@pytest.mark.parametrize("tree_method", ["hist", "exact"])
-@pytest.mark.parametrize(
-    "more",
-    [
-        {},
-        {"learning_rate": 0.07, "eta": None},
-        {"reg_lambda": 3.0, "reg_alpha": 0.2, "gamma": 0.3, "min_child_weight": 4.0},
-        {"max_delta_step": 0.7, "eta": 0.6},
-        {"objective": "reg:squarederror"},
-        {"subsample": 0.8},
-    ],
-    ids=lambda more: ",".join(more) or "plain",
-)
-def test_both_engines_have_the_same_step(tree_method, more):
-    x, y, group = data(seed=2)  # no two splits gain the same in it
-    params, adaptive = params_of(tree_method=tree_method, **more), DemographicParity(group, hessian="adaptive")
-    for kl_weight in (2.0, 10.0):
-        made = [
-            pi_xgb.train(params, xgb.DMatrix(x, y), ROUNDS, teacher=adaptive, kl_weight=kl_weight, engine=engine)
-            for engine in ("callback", "native")
-        ]
-        np.testing.assert_allclose(margins(made[1], x), margins(made[0], x), atol=2e-4)
-        # What the native engine changed for itself is the user's again, for who goes on with the booster.
-        dtrain = xgb.DMatrix(x, y)
-        further = [xgb.train({"subsample": 1.0}, dtrain, 1, xgb_model=booster) for booster in made]
-        np.testing.assert_allclose(margins(further[1], x), margins(further[0], x), atol=2e-4)
-
-
 # Up to .7 / eta there is no average that would begin anew.
 @pytest.mark.parametrize(("hessian", "kl_weight"), [("adaptive", 30.0), ("damped", 2.0)])
 def test_a_training_in_parts_is_one_training(hessian, kl_weight):
@@ -408,72 +314,12 @@ def test_a_training_in_parts_is_one_training(hessian, kl_weight):
     ) == whole.get_dump(with_stats=True)
 
 
-def test_native_says_where_it_would_have_another_step():
+@pytest.mark.xfail(strict=True, reason="the native engine still takes teachers that adapt")
+@pytest.mark.parametrize("how", ["constraint", "jpib"])
+def test_native_with_an_adaptive_teacher_raises_and_names_callback(how):
     x, y, group = data()
-    dtrain, parity = xgb.DMatrix(x, y), DemographicParity(group)
-    for named, words in (
-        ({"callbacks": [LearningRateScheduler(lambda i: 0.1)]}, "LearningRateScheduler"),
-        ({"teacher_weight": np.arange(len(y)) % 3}, "from row to row"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            pi_xgb.train(params_of(), dtrain, 2, teacher=parity, engine="native", **named)
-        # By itself the library takes the engine that is exact, and the paper's Hessian is exact in both.
-        assert pi_xgb.train(params_of(), dtrain, 2, teacher=parity, **named).num_boosted_rounds() == 2
-        paper = DemographicParity(group, hessian="full")
-        assert pi_xgb.train(params_of(), dtrain, 2, teacher=paper, engine="native", **named).num_boosted_rounds() == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("group_is_a_feature", [False, True])
-def test_plain_rounds_are_enough_and_no_weight_is_unstable(group_is_a_feature):
-    x, y, group = data(1500)
-    if group_is_a_feature:
-        x = np.column_stack([x, group]).astype(np.float32)
-    dtrain, params = xgb.DMatrix(x, y), params_of(eta=0.1, base_score=None)
-    found = {}
-    for kl_weight in (0.0, 3.0, 30.0, 100.0, 1000.0):
-        p = pi_xgb.train(params, dtrain, 100, teacher=DemographicParity(group), kl_weight=kl_weight).predict(dtrain)
-        found[kl_weight] = abs(p[group == 0].mean() - p[group == 1].mean()), ((p > 0.5) == y).mean(), p.std()
-    gaps = [gap for gap, *_ in found.values()]
-    assert gaps[0] > 0.2
-    # More weight, less of a gap, and nothing blows up.
-    assert all(later < earlier + 0.005 for earlier, later in itertools.pairwise(gaps))
-    assert gaps[3] < 0.02
-    # The model of the heavy weights has learned from the labels, too, in the rounds of plain XGBoost.
-    slow = pi_xgb.train(params, dtrain, 100, teacher=DemographicParity(group, hessian="full"), kl_weight=100.0)
-    assert found[100.0][1] > 0.74
-    assert found[100.0][2] > 2 * slow.predict(dtrain).std()
-
-
-def test_hessian_is_one_of_three_words():
-    for constraint in (
-        lambda: DemographicParity([0, 1, 0, 1], hessian="half"),
-        lambda: DemographicParity([0, 1, 0, 1], hessian=1),
-    ):
-        with pytest.raises(ValueError, match=r"hessian.*'adaptive'.*'full'.*'damped'"):
-            constraint()
-
-
-def test_native_says_where_gains_would_be_too_small_for_xgboost():
-    x, y, group = data()
-    dtrain, parity = xgb.DMatrix(x, y), DemographicParity(group)
-    q = np.full(len(y), 0.4, np.float32)
-    taught = [
-        (11, lambda more: {"teacher": parity, "kl_weight": 10.0 + more}),
-        (10_001, lambda more: {"teacher": q, "kl_weight": 10_000.0 + more}),
-        (11, lambda more: {"teacher": [(parity, 4.0), (q, 6.0 + more)]}),
-    ]
-    for weight, guided in taught:
-        assert pi_xgb.train(params_of(), dtrain, 5, **guided(0), engine="native").num_boosted_rounds() == 5
-        with pytest.raises(ValueError, match=f"total weight of {weight:g}"):
-            pi_xgb.train(params_of(), dtrain, 5, **guided(1), engine="native")
-    # On other devices than the processor the library takes the engine that is exact.
-    assert native_obstacle(Spec.read(params_of()), is_adaptive=True, moves_freely=True, total_weight=1000.0)
-
-
-def test_only_counts_have_the_step_in_their_hessian_too():
-    for objective in ("binary:logistic", "reg:gamma", "reg:squarederror"):
-        assert native_obstacle(Spec.read({"objective": objective}), is_adaptive=True, moves_freely=True) is None
-    poisson = Spec.read({"objective": "count:poisson"})
-    assert "max_delta_step" in native_obstacle(poisson, is_adaptive=True, moves_freely=True)
-    assert native_obstacle(poisson, is_adaptive=True) is None
+    guided = {"teacher": DemographicParity(group, hessian="full")}
+    if how == "jpib":
+        guided = {"privileged": xgb.DMatrix(x[:, :1], y), "teacher": "boosted", "method": "jpib", "allow_overlap": True}
+    with pytest.raises(ValueError, match=r"engine='native'.*'callback'"):
+        pi_xgb.train(params_of(), xgb.DMatrix(x, y), 2, engine="native", **guided)

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 import pi_xgb
-from pi_xgb._core.config import METHODS, MethodName
+from pi_xgb._core.keywords import METHODS, MethodName
 
 SETUP = """
 import xgboost as xgb

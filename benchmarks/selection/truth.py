@@ -19,7 +19,7 @@ LABELS = {STRONG: 60, SMOOTHING: 120}
 UNLABELLED = {STRONG: 600, SMOOTHING: 480}
 ROUNDS = {USELESS: 12, STRONG: 12, SMOOTHING: 25}
 PARAMS: dict[str, Any] = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.3, "nthread": 1}
-QUICK: dict[str, Any] = {"crossfit": 2, "kl_weight": 10.0, "repeats": 1, "inner_nfold": 2, "n_jobs": 1}
+QUICK: dict[str, Any] = {"crossfit": 2, "kl_weight": 10.0, "repeats": 1, "n_jobs": 1}
 """What differs from the defaults of compare, next to the teacher and the rounds."""
 BOOSTED: dict[str, Any] = {"teacher": "boosted", "teacher_sees": "all"}
 

@@ -1,37 +1,21 @@
-"""``pi-xgb compare``: the gain from privileged columns, with controls."""
+"""``pi-xgb compare``: the gain from privileged columns, with controls.
 
-from __future__ import annotations
-
-import argparse
-from typing import Any
-
-from .options import add_training, at_least, new_command, several
-from .output import print_table
-from .rows import constraints_of, read_training
-from .source import Log
-from .tune import add_choosing, choosing_of
-
-EXAMPLE = """example:
+example:
   pi-xgb compare patients.csv --label ill --privileged lab,score --rounds 100
   pi-xgb compare parts.csv --lower-bound hours --upper-bound end --objective survival:aft --privileged wear
 
 It prints held-out scores of plain XGBoost, the chosen student, a model of all columns, two controls and the best rival
-(a linear model or a forest). Standard error gets the verdict: which model to deploy, and why."""
+(a linear model or a forest). Standard error gets the verdict: which model to deploy, and why.
+"""
 
+from __future__ import annotations
 
-def add(commands: Any) -> None:
-    """Add the command and its options."""
-    command = new_command(commands, "compare", "measure the gain from privileged columns", EXAMPLE)
-    add_training(command, needs_privileged=True)
-    add_choosing(command, repeats=2)
-    command.add_argument(
-        "--sizes",
-        type=several(at_least(2)),
-        default=[],
-        metavar="N,N",
-        help="for a learning curve: fewer training rows, as in 200,1000",
-    )
-    command.set_defaults(run=run)
+import argparse
+
+from .output import print_table
+from .rows import constraints_of, read_training
+from .table import Log
+from .tune import choosing_of
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
@@ -40,19 +24,19 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
 
     training = read_training(arguments, log)
     rows = training.rows
-    supervision = {name: values for name, values in rows.supervision.items() if name != "labelled"}
-    supervision |= {"groups": rows.crossfit_groups if rows.query is None else rows.query}
     comparison = compare(
         rows.x,
         rows.y_with_gaps,
         rows.z,
         params=training.params,
         num_boost_round=arguments.rounds,
-        sample_weight=rows.weight,
-        sizes=arguments.sizes,
+        sample_weight=rows.per_row.get("weight"),
+        teacher_weight=rows.per_row.get("teacher_weight"),
+        crossfit_groups=rows.per_row.get("crossfit_groups"),
+        groups=rows.per_row.get("query", rows.per_row.get("crossfit_groups")),
+        sizes=arguments.sizes or (),
         constraints=constraints_of(arguments.constraint, rows),
-        **supervision,
-        **choosing_of(arguments),
+        **{**choosing_of(arguments), "repeats": arguments.repeats or 2},
     )
     print_table(comparison.summary, arguments.format)
     log(str(comparison))

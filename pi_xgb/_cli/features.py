@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+import shlex
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,62 +13,93 @@ import xgboost
 
 from .._rows.names import describe
 from .._rows.words import first_text, place_of
-from .dates import are_dates, parts_of, refused_dates, spelled
-from .source import MARKS, Log, check_no_nul
+from .table import MARKS, Log
 
 Categories = Mapping[str, "pd.Index[Any]"]
 
-_FEW_NUMBERS = 20
 _MOST = 0.9
-"""The share of numbers among the distinct values of a column above which it counts as a column of numbers. Values count
-once, since a mark for a missing value may be in many rows."""
+"""The share of numbers or dates among the distinct texts of a column above which it is one of numbers or dates. Texts
+count once, since a mark for a missing value may be in many rows."""
+_FEW = 20
+"""Columns of fewer distinct numbers may be codes, and of fewer rows too."""
 _STRAYS = 0.01
-"""The share of rows, or one row, up to which texts among numbers count as strays."""
+"""The share of rows, or one row, up to which texts among few numbers count as strays."""
+_NUMBER = re.compile(r"[^\w.]*(\d{1,3}(?P<mark>[.,' ])\d{3}((?P=mark)\d{3})*|\d+)?([.,]\d*)?(e[-+]?\d+)?\W*", re.I)
+"""A number in any spelling: 1.5, 5%, 1,5, $12.30, 1.234.567, and with a Unicode minus."""
+_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ]\d{1,2}:\d{2}.*)?\s*")
 
 
-def learned_features(frame: pd.DataFrame, file: str, *, dates: str, categories: Collection[str]) -> pd.DataFrame:
-    """Return training columns: dates as parts or an error, other text as categories in alphabetical order.
+def learned_features(frame: pd.DataFrame, file: str, categories: Collection[str]) -> pd.DataFrame:
+    """Return training columns: text as categories in alphabetical order.
 
     The columns ``categories`` become categories even if they look like numbers or dates.
     """
-    columns: dict[str, Any] = {}
-    for label, column in frame.items():
-        name, texts = str(label), column
-        columns[name] = column
-        if column.isna().all() and not isinstance(column.dtype, pd.CategoricalDtype):
-            columns[name] = pd.Series(np.nan, column.index)
-            continue
-        if pd.api.types.is_numeric_dtype(column.dtype):  # booleans too
-            is_truth = pd.api.types.is_bool_dtype(column.dtype)
-            if name in categories:
-                column = (column.map(str, na_action="ignore") if is_truth else column).astype("category")
-            columns[name] = column
-            continue
-        if pd.api.types.infer_dtype(column) in ("date", "datetime", "datetime64"):
-            texts = spelled(column)
-        if pd.api.types.infer_dtype(texts) == "string":
-            codes, names = pd.factorize(texts, sort=True)
-            values = [] if name in categories else [text for text in names.tolist() if text.strip() not in MARKS]
-            if are_dates(values):
-                if dates == "refuse":
-                    raise refused_dates(texts, file)
-                del columns[name]
-                columns |= parts_of(texts, file, frame.columns)
-                continue
-            check_no_numbers(values, texts, file)
-            columns[name] = _named(pd.Categorical.from_codes(codes, names), column, file)
-        elif isinstance(column.dtype, pd.CategoricalDtype):
-            columns[name] = _named(column.array, column, file)
-        else:
-            columns[name] = _as_numbers(texts, file)
-    return _finite(pd.DataFrame(columns, frame.index, copy=False), file)
+    columns = {str(name): _learned(column, file, name in categories) for name, column in frame.items()}
+    return _checked(pd.DataFrame(columns, frame.index, copy=False), file)
+
+
+def _learned(column: pd.Series[Any], file: str, is_category: bool) -> Any:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        names = column.cat.categories
+        if pd.api.types.is_numeric_dtype(names.dtype) or pd.api.types.infer_dtype(names) == "string":
+            return column
+        column = column.astype(names.dtype)
+    if column.isna().all():
+        return pd.Series(np.nan, column.index)
+    if pd.api.types.is_numeric_dtype(column.dtype):  # booleans too
+        if not is_category:
+            return column
+        is_truth = pd.api.types.is_bool_dtype(column.dtype)
+        return (column.map(str, na_action="ignore") if is_truth else column).astype("category")
+    kind = pd.api.types.infer_dtype(column)
+    if kind in ("date", "datetime", "datetime64"):
+        column = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
+    elif kind != "string":
+        return _as_numbers(column, file)
+    if not is_category:
+        _check_dates(column, file)
+        check_numbers(column, file)
+    return column.astype("category")
+
+
+def check_numbers(column: pd.Series[Any], file: str) -> None:
+    """Raise for a column of numbers, or of truth values, with a few other texts."""
+    texts = _distinct(column)
+    fits, is_truth = pd.to_numeric(texts, errors="coerce").notna(), texts.str.lower().isin(["true", "false"])
+    fits = is_truth if is_truth.sum() > fits.sum() else fits
+    n_numbers = sum(fits | texts.map(lambda text: re.search(r"\d", text) and _NUMBER.fullmatch(text)).notna())
+    is_stray, n_rows = column.isin(texts[~fits]).to_numpy(), column.isin(texts).sum()
+    has_few_strays = fits.sum() > 1 and n_rows > _FEW and 0 < is_stray.sum() <= max(1, _STRAYS * n_rows)
+    if has_few_strays or n_numbers > max(_FEW, _MOST * len(texts)):
+        text, line = repr(column[is_stray].iloc[0]), place_of(int(column.index[is_stray][0]), file)
+        raise ValueError(
+            f"the column {column.name!r} of {file} has {text} in {line} among {n_numbers} different numbers or truth "
+            "values: write numbers with a point and without % or other signs. If it means a missing value, add "
+            f"--missing {text}; if all values are names, add --categories {shlex.quote(str(column.name))}"
+        )
+
+
+def _check_dates(column: pd.Series[Any], file: str) -> None:
+    """Raise for a column of dates, where each date would be a category."""
+    texts = _distinct(column)
+    dates = [text for text in texts if _DATE.fullmatch(text)]
+    if len(dates) > _MOST * len(texts):
+        name = shlex.quote(str(column.name))
+        raise ValueError(
+            f"the column {column.name!r} of {file} has dates, such as {dates[0]}, and each would be a category: write "
+            f"a number instead (days since an event), add --drop {name}, or accept it with --categories {name}"
+        )
+
+
+def _distinct(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the distinct texts of a column without the marks of missing values."""
+    return pd.Series([text for text in column.dropna().unique() if text.strip() not in MARKS], dtype=object)
 
 
 def categories_of(frame: pd.DataFrame) -> dict[str, pd.Index[Any]]:
     """Return the categories of each categorical column."""
-    return {
-        str(name): dtype.categories for name, dtype in frame.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)
-    }
+    types = frame.dtypes.items()
+    return {str(name): dtype.categories for name, dtype in types if isinstance(dtype, pd.CategoricalDtype)}
 
 
 def known_features(
@@ -80,102 +113,63 @@ def known_features(
     for label, column in frame.items():
         columns[name := str(label)] = column
         if name in categories:
-            columns[name] = _as_categories(column, categories[name], name in pieces, file, log)
+            columns[name], new = _as_categories(column, categories[name])
+            where = f"the column {name!r} of {file} has values that the training did not have ({describe(new)})"
+            if len(new) and name in pieces:
+                raise ValueError(
+                    f"{where}, but XGBoost {xgboost.__version__} stores incomplete names of categories with non-ASCII "
+                    "characters from pandas: train the model with pi-xgb train, or with XGBoost 3.4 or later"
+                )
+            if len(new):
+                log(f"note: {where}: treated as missing")
         elif not pd.api.types.is_numeric_dtype(column.dtype):
             columns[name] = _as_numbers(column, file)
-    return _finite(pd.DataFrame(columns, frame.index, copy=False), file)
+    return _checked(pd.DataFrame(columns, frame.index, copy=False), file)
 
 
-def check_no_numbers(values: Sequence[str], column: pd.Series[Any], file: str) -> None:
-    """Raise if the distinct ``values`` of a text column are mostly numbers, or all but a few rows numbers or truths."""
-    # 5% and 1,5 count as numbers, too.
-    n_numbers = int(_are_numbers([text.rstrip("% ").replace(",", ".") for text in values]).sum())
-    fit, kind = _are_numbers(values), f"{n_numbers} different numbers: write numbers with a point and without %"
-    is_truth = np.isin([text.lower() for text in values], ("true", "false"))
-    if is_truth.sum() > n_numbers:
-        n_numbers, fit, kind = int(is_truth.sum()), is_truth, "truth values: write True or False"
-    others = np.asarray(values, object)[~fit]
-    n_strays, n_rows = column.isin(others).sum(), column.isin(values).sum()
-    has_strays = n_numbers > 1 and n_rows > _FEW_NUMBERS and 0 < n_strays <= max(1, _STRAYS * n_rows)
-    if has_strays or n_numbers > max(_FEW_NUMBERS, _MOST * len(values)):
-        text = first_text(column.mask(column.isin(MARKS)), file)
-        raise ValueError(
-            f"the column {column.name!r} of {file} has {text} among {kind}. If it means a missing value, add --missing "
-            f"{text.partition(' in ')[0]}; if all values are names, add --categories {column.name}"
-        )
-
-
-def _are_numbers(texts: Sequence[str]) -> Any:
-    """Return which texts are numbers."""
-    return pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").notna().to_numpy()
-
-
-def _finite(frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    """Return the frame, or raise if a number is infinite in XGBoost's single precision."""
-    floats = [getattr(dtype, "kind", "") == "f" for dtype in frame.dtypes]
-    numbers = frame if all(floats) else frame.loc[:, floats]
+def _checked(frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    """Return the frame, or raise for a number that XGBoost cannot store."""
+    numbers = frame.select_dtypes("number")
     with np.errstate(over="ignore"):
-        infinite = np.isinf(numbers.to_numpy(np.float32, na_value=np.nan))
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
+        rows, columns = np.isinf(numbers.to_numpy(np.float32, na_value=np.nan)).nonzero()
+    if len(rows):
+        value, line = float(numbers.iloc[rows[0], columns[0]]), place_of(int(frame.index[rows[0]]), file)
         raise ValueError(
-            f"the column {numbers.columns[column]!r} of {file} has {float(numbers.to_numpy()[row, column])} in "
-            f"{place_of(int(frame.index[row]), file)}, which is infinite or above XGBoost's "
-            "limit of 3.4e38: leave the field empty if the number is missing, or write a smaller one"
+            f"the column {numbers.columns[columns[0]]!r} of {file} has {value} in {line}, which is infinite or above "
+            "XGBoost's limit of 3.4e38: leave the field empty if the number is missing, or write a smaller one"
         )
     return frame
-
-
-def _named(values: Any, column: pd.Series[Any], file: str) -> Any:
-    """Return the values, or raise for categories that XGBoost cannot store."""
-    names = values.categories.tolist()
-    if any(isinstance(name, bytes) for name in names):
-        return _as_numbers(column, file)  # which raises
-    check_no_nul(names, f"the column {column.name!r} of {file}")
-    return values
 
 
 def _as_numbers(column: pd.Series[Any], file: str) -> Any:
     """Return booleans with gaps, exact decimals or an empty column as numbers; raise for others."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
-    kind = pd.api.types.infer_dtype(column)
+    kind, what = pd.api.types.infer_dtype(column), f"the column {column.name!r} of {file} has"
     if kind in ("boolean", "decimal", "floating", "integer", "empty"):
         return column.astype(object).where(column.notna(), np.nan).astype(np.float64)
-    if kind == "string":
-        text = first_text(column, file)
-        raise ValueError(
-            f"the column {column.name!r} of {file} has text, such as {text}, where the model expects numbers: "
-            f"write a number, or add --missing {text.partition(' in ')[0]} if it means a missing value"
-        )
+    if kind != "string":
+        value = column.dropna().iloc[0]
+        raise ValueError(f"{what} values such as {value!r} ({kind}): convert them to numbers or text, or add --drop")
+    text = first_text(column, file)
     raise ValueError(
-        f"the column {column.name!r} of {file} has values such as {column.dropna().iloc[0]!r} ({kind}), which are "
-        "neither numbers nor text: convert them to one of the two, or leave the column out with --drop"
+        f"{what} text, such as {text}, where the model expects numbers: write a number, or add "
+        f"--missing {text.partition(' in ')[0]} if it means a missing value"
     )
 
 
-def _as_categories(column: pd.Series[Any], categories: pd.Index[Any], in_pieces: bool, file: str, log: Log) -> Any:
+def _as_categories(column: pd.Series[Any], categories: pd.Index[Any]) -> tuple[Any, pd.Series[Any]]:
+    """Return the column with these categories, and the values that are none of them."""
     codes, distinct = pd.factorize(column)
     names = pd.Series(distinct.astype(object), dtype=object)
     # A column of whole numbers with gaps is one of floats: 7.0 is the category 7, as a number and as text.
-    is_number = pd.api.types.is_numeric_dtype(categories.dtype)
-    spellings = pd.to_numeric(names, errors="coerce") if is_number else names.map(str)
-    places = categories.get_indexer(pd.Index(spellings))
-    if not is_number:
-        whole = pd.Index([str(name).removesuffix(".0") for name in categories])
+    if pd.api.types.is_numeric_dtype(categories.dtype):
+        places = categories.get_indexer(pd.Index(pd.to_numeric(names, errors="coerce")))
+    else:
+        whole, texts = pd.Index([str(name).removesuffix(".0") for name in categories]), names.map(str)
         if whole.is_unique:
-            places = whole.get_indexer(pd.Index(spellings.str.removesuffix(".0")))
-    places = np.append(places, -1)  # the last for missing values, of code -1
-    known = places[codes]
-    unseen = (known < 0) & (codes >= 0)
-    if unseen.any():
-        new = describe(names[places[:-1] < 0])
-        where = f"the column {column.name!r} of {file} has values in {int(unseen.sum())} rows that"
-        if in_pieces:
-            raise ValueError(
-                f"{where} the model does not have ({new}), but XGBoost {xgboost.__version__} stores incomplete "
-                "names of categories with non-ASCII characters from pandas: train the model with pi-xgb train, or with "
-                "XGBoost 3.4 or later"
-            )
-        log(f"note: {where} the training did not have ({new}): treated as missing")
-    return pd.Categorical.from_codes(known, categories=categories)
+            places = whole.get_indexer(pd.Index(texts.str.removesuffix(".0")))
+        else:
+            places = categories.get_indexer(pd.Index(texts))
+    known = np.append(places, -1)[codes]  # the last for missing values, of code -1
+    return pd.Categorical.from_codes(known, categories=categories), names[places < 0]

@@ -11,50 +11,61 @@ import pandas as pd
 from .._arrays import Array
 from .._core.losses import LOSSES, check_bounds
 from .._rows.labels import Target, encode_labels, read_target, warn_of_odd_classes
+from .._rows.names import describe
 from .._rows.per_row import per_row
 from .._rows.supervision import no_labelled_row
-from .._rows.words import first_text, place_of
-from .source import check_no_nul
+from .._rows.words import first_text, is_text, place_of
+from .features import check_numbers
+from .table import values_of
 
 _EXACT = 2.0**53
 """Below it, double precision holds every whole number."""
 
 
-def training_labels(columns: pd.DataFrame, objective: str | None, file: str) -> Target:
+def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, as_names: bool = False) -> Target:
     """Return the labels of the training rows; class names are text unless they are numbers or booleans.
 
-    Two columns are the bounds of a time, and a row without a lower bound has no label.
+    Two columns are the bounds of a time, and a row without a lower bound has no label. A column of text, such as those
+    of CSV files, is read as numbers if it has no other text, unless ``as_names``.
     """
     if columns.shape[1] == 2:
         return _training_times(columns, str(objective), file)
     column = columns.iloc[:, 0]
-    target = read_target(column, objective, whole_numbers="error", name=_named(column, file), option="--objective ")
-    classes = target.classes
-    if classes is not None:
-        warn_of_odd_classes(target, _named(column, file))
-    if classes is None or classes.dtype.kind in "biu":
+    name, is_written = _named(column, file), is_text(column) and not as_names
+    values = values_of(column) if is_written else None
+    if is_written and values is None:
+        check_numbers(column, file)
+    how: dict[str, Any] = {"whole_numbers": "error", "name": name, "option": "--objective "}
+    target = _with_whole_numbers(read_target(column if values is None else values, objective, **how), column)
+    if target.classes is not None and values is not None:
+        names = [*target.classes.tolist(), *target.classes.astype(np.float64).tolist()]  # 1.0 reproduces class 1
+        if not column[values.notna()].str.strip().isin(map(str, names)).all():  # 007 is not 7
+            target = read_target(column.where(values.notna()), target.objective, **how)
+    if target.classes is None:
         return target
-    if classes.dtype.kind != "f":
-        # In pandas' spelling, also of dates: later labels are compared with these names.
-        names = [str(name) for name in pd.Index(classes)]
-        check_no_nul(names, _named(column, file))
-        return dataclasses.replace(target, classes=np.array(names))
-    if target.labelled is None or not (np.abs(classes) < _EXACT).all() or (classes != np.round(classes)).any():
+    warn_of_odd_classes(target, name)
+    if target.classes.dtype.kind in "biuf":
         return target
-    # pandas reads whole numbers with a gap as floats; their names stay whole numbers.
-    return dataclasses.replace(target, classes=classes.astype(np.int64))
+    # In pandas' spelling, also of dates: later labels are compared with these names.
+    texts = pd.Series([str(label) for label in pd.Index(target.classes)])
+    number = pd.to_numeric(texts, errors="coerce")
+    twice = texts[number.duplicated(keep=False) & number.notna()].tolist()
+    if twice and not as_names:
+        raise ValueError(
+            f"{name} has the number {twice[0]} in several spellings, {describe(twice)}: write it in one way, or add "
+            f"--categories {column.name} if they name different classes"
+        )
+    return dataclasses.replace(target, classes=texts.to_numpy(np.str_))
 
 
-def keep_names(target: Target, written: pd.Series[Any], file: str) -> Target:
-    """Return text names of classes if numbers would not reproduce what is ``written``, as with 007."""
-    classes = target.classes
-    if classes is None or has_text_names(classes):
+def _with_whole_numbers(target: Target, column: pd.Series[Any]) -> Target:
+    """Name classes 1 and 2, not 1.0 and 2.0, if a gap made floats of them or the file has one of them as 1 or 2."""
+    classes: Any = target.classes
+    if classes is None or classes.dtype.kind != "f" or (classes % 1 != 0).any() or (abs(classes) >= _EXACT).any():
         return target
-    numbers = classes.astype(np.float64).tolist()  # 1.0 reproduces class 1
-    known = written if target.labelled is None else written.where(target.labelled)
-    if set(known.dropna().map(str).str.strip()) <= {str(name) for name in (*classes.tolist(), *numbers)}:
-        return target
-    return training_labels(known.to_frame(), target.objective, file)
+    whole = classes.astype(np.int64)
+    is_whole = target.labelled is not None or column.map(str).str.strip().isin(map(str, whole)).any()
+    return dataclasses.replace(target, classes=whole) if is_whole else target
 
 
 def _training_times(bounds: pd.DataFrame, objective: str, file: str) -> Target:

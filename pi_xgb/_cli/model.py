@@ -14,11 +14,9 @@ import xgboost
 from .._xgb.booster import configuration_of, load_booster, rounds_in_use
 from .._xgb.categories import categories_of_model, kept_in_pieces, write_categories
 from .._xgb.classes import read_classes, write_classes
-from .dates import source_column, with_parts
-from .features import categories_of, known_features
+from .features import categories_of
 from .output import new_output, write_output
 from .rows import Training
-from .source import Log, Source
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,10 +38,6 @@ class Model:
         """The rounds in use: up to the best round if the training stopped early."""
         return rounds_in_use(self.booster)
 
-    def x_of(self, frame: pd.DataFrame, file: str, log: Log) -> pd.DataFrame:
-        """Return the features of rows in the form that the model expects."""
-        return known_features(with_parts(frame, self.features, file), self.categories, file, log, self.in_pieces)
-
     def scores(self, matrix: xgboost.DMatrix) -> np.ndarray[Any, Any]:
         """Return the booster's predictions."""
         return self.booster.predict(matrix, iteration_range=self.rounds)
@@ -56,14 +50,14 @@ class Model:
             kind, even = ("margin", 0.0) if self.objective == "binary:logitraw" else ("probability", 0.5)
             return pd.DataFrame({"prediction": classes[(scores > even).astype(int)], f"{kind}_{classes[1]}": scores})
         if self.classes is None:
-            columns = scores[:, None] if scores.ndim == 1 else scores
-            names = ["prediction"] if columns.shape[1] == 1 else [f"prediction_{k}" for k in range(columns.shape[1])]
-            return pd.DataFrame(columns, columns=names)
+            if scores.ndim == 2 and scores.shape[1] > 1:
+                return pd.DataFrame(scores).add_prefix("prediction_")
+            return pd.DataFrame({"prediction": scores.ravel()})
         if scores.ndim == 1:
             return pd.DataFrame({"prediction": self.classes[scores.astype(int)]})
-        chosen = self.classes[scores.argmax(axis=1)]
-        probabilities = pd.DataFrame(scores, columns=[f"probability_{name}" for name in self.classes])
-        return pd.concat([pd.Series(chosen, name="prediction"), probabilities], axis=1)
+        probabilities = pd.DataFrame(scores, columns=self.classes).add_prefix("probability_")
+        probabilities.insert(0, "prediction", self.classes[scores.argmax(axis=1)])
+        return probabilities
 
 
 def load_model(name: str) -> Model:
@@ -91,11 +85,3 @@ def write_model(path: Path, booster: xgboost.Booster, training: Training, argume
     write_classes(booster, training.classes)
     write_categories(booster, categories_of(training.rows.x))
     write_output(path, bytes(booster.save_raw(path.suffix.lower()[1:])), arguments)
-
-
-def columns_for(model: Model, source: Source) -> list[str]:
-    """Return the columns that the model needs."""
-    present = set(source.columns)
-    columns = list(dict.fromkeys(source_column(feature, present) for feature in model.features))
-    source.check_has(columns, "the model needs")
-    return columns

@@ -11,16 +11,16 @@ import pandas as pd
 
 from .._files import new_file, write_file
 
-FORMATS = ("text", "csv")
-
 _ANYWAY = "add --force"
 _INPUTS = {"data": "DATA", "model": "--model", "valid": "--valid", "resume": "--resume"}
 
 
-def add_out(command: argparse.ArgumentParser, option: str = "--out", **how: Any) -> None:
-    """Add an option for an output file, and --force to replace it."""
-    command.add_argument(option, **how)
-    command.add_argument("--force", action="store_true", help=f"replace an existing file of {option}")
+def same_file(name: str, other: str) -> bool:
+    """Return whether two names, of which the second may be ``-``, are of one file; it need not exist yet."""
+    source: Any = 0 if other == "-" else other  # standard input may be a file, too
+    if os.path.isfile(name) and os.path.exists(source):
+        return os.path.samefile(name, source)
+    return os.path.realpath(name) == os.path.realpath(other)
 
 
 def new_output(arguments: argparse.Namespace, option: str = "--out", endings: tuple[str, ...] = ()) -> Path:
@@ -28,12 +28,7 @@ def new_output(arguments: argparse.Namespace, option: str = "--out", endings: tu
     name = vars(arguments)[option.removeprefix("--")]
     for dest, place in _INPUTS.items():
         given = getattr(arguments, dest, None)
-        source: Any = 0 if given == "-" else given  # standard input may be a file, too
-        is_there = given and os.path.isfile(name) and os.path.exists(source)
-        # A file of --resume that is new will be written.
-        if given and (
-            os.path.samefile(name, source) if is_there else os.path.realpath(name) == os.path.realpath(given)
-        ):
+        if given and same_file(name, given):
             raise ValueError(f"{option} must not be an input, got {name!r}, the file of {place}: name another file")
     return new_file(name, option, overwrite=arguments.force, anyway=_ANYWAY, endings=endings)
 
@@ -44,24 +39,15 @@ def write_output(path: Path, content: bytes, arguments: argparse.Namespace) -> N
 
 
 def print_table(table: pd.DataFrame, how: str) -> None:
-    """Print as text with intervals, or as CSV."""
-    if how == "text":
-        table = _with_intervals(table)
-    text: Any = table.to_csv() if how == "csv" else table.to_string(float_format="{:.4f}".format) + "\n"
-    print(text, end="")
-
-
-def _with_intervals(table: pd.DataFrame) -> pd.DataFrame:
-    """Merge each value and its two bounds into one column."""
+    """Print as CSV, or as text with each value and its two bounds in one column."""
+    if how == "csv":
+        print(table.to_csv(), end="")
+        return
     if "corrected" in table:
         table = table.rename(columns={"low": "corrected_low", "high": "corrected_high"})
-    bounded = [name for name in table if f"{name}_low" in table and f"{name}_high" in table]
-    shown = {
-        name: [
-            f"{value:.3f} ({low:.3f} to {high:.3f})"
-            for value, low, high in table[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
-        ]
-        for name in bounded
-    }
-    bounds = [f"{name}_{end}" for name in bounded for end in ("low", "high")]
-    return table.assign(**{str(name): values for name, values in shown.items()}).drop(columns=bounds)
+    for name in [str(name) for name in table if f"{name}_low" in table and f"{name}_high" in table]:
+        bounds = [f"{name}_low", f"{name}_high"]
+        values = table[[name, *bounds]].itertuples(index=False)
+        texts = [f"{value:.3f} ({low:.3f} to {high:.3f})" for value, low, high in values]
+        table = table.assign(**{name: texts}).drop(columns=bounds)
+    print(table.to_string(float_format="{:.4f}".format))

@@ -45,7 +45,7 @@ class ByColumn(Teacher):
             "pass the constraint one value per training row"
         )
 
-    q = subset = start  # type: ignore[assignment]
+    q = subset = check = start  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         named = as_keywords(self.columns | self.options)

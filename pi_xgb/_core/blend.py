@@ -53,24 +53,6 @@ def total_weight(labelled: Array | None, kl_weights: Sequence[Any]) -> Any:
     return single(total)
 
 
-def blended(known: Array, answers: Sequence[Array], kl_weights: Sequence[Any], total: Any, stand_in: float) -> Array:
-    """Return the target of each row; ``known`` is m y, a fresh array, in which it is computed.
-
-    Weights broadcast over the shape of ``known``. A row without any weight has the target ``stand_in``.
-    """
-    target = known
-    for q, kl_weight in zip(answers, kl_weights, strict=True):
-        term = kl_weight * q
-        # In rows where its weight is 0 a teacher's q may be anything, NaN included.
-        target += term if np.ndim(kl_weight) == 0 else array_module(term).where(kl_weight > 0, term, np.float32(0))
-    if np.ndim(total) == 0:
-        target /= total
-        return target
-    xp = array_module(target)
-    target /= xp.where(total > 0, total, np.float32(1))
-    return xp.where(total == 0, np.float32(stand_in), target) if stand_in else target
-
-
 def weighted_mean(target: Array, weight: Array | None) -> Array:
     """Return the mean of the targets of all workers, one value or one per class; call it on every worker."""
     if weight is None:

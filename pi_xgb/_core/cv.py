@@ -14,7 +14,6 @@ import xgboost
 from xgboost import collective
 from xgboost.callback import EvaluationMonitor, TrainingCallback
 
-from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
 from .._rows.cv_folds import Dealing, Fold, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix, check_metric
@@ -26,11 +25,10 @@ from .._xgb.signature import called_like, keyword_names
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
 from .distillation import Distillation
 from .engines import callback, choose, copies
-from .engines.boosting import Boosting, shown_predictions
 from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
 from .learners.recipe import Recipe
 from .teachers import check_kl_weight
-from .training import Spec, Training
+from .training import Boosting, Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.cv)
 
@@ -146,8 +144,9 @@ def cv(
     with exclusive(dtrain, *keywords.matrices):
         own = user_params(params)
         if not is_grid and keywords.leaves_to_xgboost(own, obj):
-            run = xgboost.cv if not hasattr(obj, "subset") else _with_rows_of(obj, dtrain, own_keywords)
-            return run(params, dtrain, num_boost_round, **own_keywords)
+            if hasattr(obj, "subset"):
+                return _cv_with_objective(obj, params, dtrain, num_boost_round, own_keywords)
+            return xgboost.cv(params, dtrain, num_boost_round, **own_keywords)
         check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
         check_whole("num_boost_round", num_boost_round)
@@ -159,7 +158,8 @@ def cv(
             return folds.fitted().history(None, params, own_keywords)
         shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # these change no number
         inputs = {name: value for name, value in own_keywords.items() if name not in shown}
-        inputs |= {"params": own, "dtrain": dtrain, "num_boost_round": num_boost_round, **vars(keywords)}
+        inputs |= {"params": own, "dtrain": dtrain, "num_boost_round": num_boost_round}
+        inputs |= {name: value for name, value in vars(keywords).items() if name in given}
         inputs["folds"] = [getattr(own_keywords["folds"], "split", None), folds.dealt]
         cache = ResumeCache(resume, resume_key, "cv", inputs)
         if not all(str(weight) in cache for weight in grid):
@@ -174,37 +174,51 @@ def cv(
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
 
 
-def _with_rows_of(obj: Any, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> Callable[..., Any]:
-    """Return ``xgboost.cv`` with an objective whose values per row are cut into folds with the matrix."""
-    query = query_of_row(dtrain)
-    dealt = _dealing(keywords).row_folds(labels_of(dtrain), None, query)
+def _cv_with_objective(
+    obj: Any, params: Any, dtrain: xgboost.DMatrix, num_boost_round: int, keywords: Mapping[str, Any]
+) -> Any:
+    """``xgboost.cv`` with an objective whose values per row are cut into folds with the matrix."""
+    row_folds = _dealing(keywords).row_folds(labels_of(dtrain), None, query_of_row(dtrain))
     objectives: dict[xgboost.DMatrix, Any] = {}
 
+    def prepare(number: int, own: xgboost.DMatrix, params: dict[str, Any]) -> _Prepared:
+        objectives[own] = obj.subset(row_folds[number][0])
+        return own, own, params
+
+    changed = {**keywords, "obj": lambda margin, matrix: objectives[matrix](margin, matrix)}
+    return _cv_on_folds(row_folds, prepare, params, dtrain, num_boost_round, changed)
+
+
+_Prepared = tuple[xgboost.DMatrix, xgboost.DMatrix, dict[str, Any]]
+
+
+def _cv_on_folds(
+    row_folds: Sequence[Fold],
+    prepare: Callable[[int, xgboost.DMatrix, dict[str, Any]], _Prepared],
+    params: Any,
+    dtrain: xgboost.DMatrix,
+    num_boost_round: int,
+    keywords: Mapping[str, Any],
+) -> Any:
+    """``xgboost.cv`` on folds of rows. ``prepare`` gets the number of a fold, its training rows and its params; it
+    returns the matrix to train on, that of the training metrics, and the params."""
+    fpreproc = keywords["fpreproc"]
+
     def matrices(params: dict[str, Any]) -> list[FoldParts]:
-        folds = []
-        for rows, out in dealt:
-            own, test, chosen = _sliced(dtrain, rows, out, keywords["fpreproc"], dict(params))
-            objectives[own] = obj.subset(rows)
-            folds.append(FoldParts(own, own, test, chosen))
-        return folds
+        parts = []
+        for number, (rows, out) in enumerate(row_folds):
+            own, test, chosen = slice_rows(dtrain, rows), slice_rows(dtrain, out), dict(params)
+            if fpreproc is not None:
+                own, test, chosen = fpreproc(own, test, chosen)
+            train, shown, chosen = prepare(number, own, chosen)
+            parts.append(FoldParts(train, shown, test, chosen))
+        return parts
 
-    def run(params: Any, dtrain: xgboost.DMatrix, num_boost_round: int, **own: Any) -> Any:
-        changed = {**own, "folds": None, "fpreproc": None, "obj": callback.FoldObjective(objectives)}
-        return cv_on(matrices)(params, dtrain, num_boost_round, **changed)
-
-    return run
+    return cv_on(matrices)(params, dtrain, num_boost_round, **{**keywords, "folds": None, "fpreproc": None})
 
 
 def _dealing(keywords: Mapping[str, Any]) -> Dealing:
     return Dealing(**{name: keywords[name] for name in Dealing._fields})
-
-
-def _sliced(
-    dtrain: xgboost.DMatrix, rows: Array, out: Array, fpreproc: Callable[..., Any] | None, params: dict[str, Any]
-) -> tuple[xgboost.DMatrix, xgboost.DMatrix, dict[str, Any]]:
-    """Return training rows, held-out rows and params of a fold, after the user's own preparation."""
-    own, test = slice_rows(dtrain, rows), slice_rows(dtrain, out)
-    return (own, test, params) if fpreproc is None else fpreproc(own, test, params)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -257,47 +271,36 @@ class _Folds:
         if self.engine != "copies" and not has_teacher:
             # Plain XGBoost trains on labelled rows only.
             return xgboost.cv(params, dtrain, n_rounds, **{**keywords, "folds": self.dealt})
-        starts: dict[xgboost.DMatrix, callback.Start] = {}
+        trainings = self.of_folds or [self.training.subset(rows) for rows, _ in self.row_folds]
+        if weight is not None:
+            trainings = [training.weighing(weight) for training in trainings]
+        students: dict[xgboost.DMatrix, tuple[Distillation, Any]] = {}
 
-        def matrices(params: dict[str, Any]) -> list[FoldParts]:
-            trainings = self.of_folds or [self.training.subset(rows) for rows, _ in self.row_folds]
-            if weight is not None:
-                trainings = [training.weighing(weight) for training in trainings]
-            folds = zip(self.row_folds, trainings, strict=True)
-            return [self._fold(rows, out, own, starts, keywords, dict(params)) for (rows, out), own in folds]
+        def prepare(number: int, own: xgboost.DMatrix, params: dict[str, Any]) -> _Prepared:
+            training = trainings[number]
+            # The user's preparation may have changed rows and params.
+            fresh = Training.from_matrix(Spec.read(params), own, training.labelled)
+            training = fresh.replace(guides=training.guides).counting()
+            # Training metrics use labelled rows only.
+            shown = own if training.labelled is None else slice_rows(own, np.flatnonzero(training.labelled))
+            if self.engine == "copies":
+                if not training.guides:
+                    return shown, shown, params
+                stack, chosen = copies.stack_with_params(training, own, {})
+                return stack, shown, chosen
+            distillation = Distillation(training)
+            chosen = distillation.params()
+            students[own] = distillation, chosen.get("base_score")
+            return own, shown, chosen
 
-        changed = {**keywords, "folds": None, "fpreproc": None}
         if self.engine != "copies":
-            changed["callbacks"] = [*(keywords["callbacks"] or ()), callback.StartFolds(starts)]
-            changed["obj"] = callback.FoldObjective(starts)
-            changed["custom_metric"] = shown_predictions(keywords["custom_metric"], spec.loss)
-        return cv_on(matrices)(spec.params, dtrain, n_rounds, **changed)
-
-    def _fold(
-        self,
-        rows: Array,
-        out: Array,
-        training: Training,
-        starts: dict[xgboost.DMatrix, callback.Start],
-        keywords: Mapping[str, Any],
-        params: dict[str, Any],
-    ) -> FoldParts:
-        """Return the matrices of a fold, prepared for the engine, and evaluated on the original rows."""
-        own, test, params = _sliced(self.boosting.dtrain, rows, out, keywords["fpreproc"], params)
-        # The user's preparation may have changed rows and params.
-        fresh = Training.from_matrix(Spec.read(params), own, training.labelled)
-        training = fresh.replace(guides=training.guides).counting()
-        # Training metrics use labelled rows only.
-        shown = own if training.labelled is None else slice_rows(own, np.flatnonzero(training.labelled))
-        if self.engine == "copies":
-            if not training.guides:
-                return FoldParts(shown, shown, test, params)
-            stack, chosen = copies.stack_with_params(training, own, {})
-            return FoldParts(stack, shown, test, chosen)
-        distillation = Distillation(training)
-        chosen = distillation.params()
-        starts[own] = callback.Start(distillation, own, chosen.get("base_score"))
-        return FoldParts(own, shown, test, chosen)
+            keywords = {
+                **keywords,
+                "callbacks": [*(keywords["callbacks"] or ()), callback.Start(students)],
+                "obj": lambda margin, matrix: students[matrix][0].gradient(margin),
+                "custom_metric": callback.shown_predictions(keywords["custom_metric"], spec.loss),
+            }
+        return _cv_on_folds(self.row_folds, prepare, spec.params, dtrain, n_rounds, keywords)
 
 
 def _grid_history(folds: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:

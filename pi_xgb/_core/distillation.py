@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +11,8 @@ import numpy as np
 from .._arrays import Array, array_module, module_for, moved_to, read_only, to_host
 from .._rows.checks import check_no_mask
 from .._xgb.collective import global_sum
-from .._xgb.params import regularisation_of, step_of
-from .blend import blended, damped_step, hessian_share, single, total_weight, weighted_mean
+from .._xgb.params import steps_of
+from .blend import damped_step, hessian_share, single, total_weight, weighted_mean
 from .losses import AMOUNTS, NUMBERS, POSITIVE
 from .training import Guide, Student, Training
 
@@ -47,7 +48,16 @@ class Blend:
 
     def target(self, answers: Sequence[Array]) -> Array:
         """Return the blended target of label and teachers' q, in a fresh array."""
-        return blended(self._known.copy(), answers, self._weights, self._total, self._stand_in)
+        xp, target, total = array_module(self._known), self._known.copy(), self._total
+        for q, kl_weight in zip(answers, self._weights, strict=True):
+            term = kl_weight * q
+            # In rows where its weight is 0 a teacher's q may be anything, NaN included.
+            target += term if np.ndim(kl_weight) == 0 else xp.where(kl_weight > 0, term, np.float32(0))
+        if np.ndim(total) == 0:
+            target /= total
+            return target
+        target /= xp.where(total > 0, total, np.float32(1))
+        return xp.where(total == 0, np.float32(self._stand_in), target) if self._stand_in else target
 
     def _per_mean(self, values: Any) -> Any:
         """Return values per row in a shape that broadcasts over several classes or targets."""
@@ -68,77 +78,63 @@ class Distillation:
         self._fixed: Array | None = None
         """The target, where no teacher changes it."""
         if not self.is_adaptive:
-            self._fixed = self.blend.target([self._answer(guide, training.like) for guide in training.guides])
-        self.averages: dict[int, Array] | None = {}
-        """The mean of p - q of each teacher over the rounds of a training; None outside of a training."""
-        self.eta, self.regularisation = step_of({}), 1.0
-        moving = [moved_to(self._xp, guide.weight) for guide in training.guides if guide.moves_freely]
-        self._moving_weight: Any = sum(moving) if moving else None
-        self._is_damped: bool | None = None
+            self._fixed = self.target(training.like)
+        # The Hessian counts less than the full weight of these.
+        self._moving = [guide.teacher.is_adaptive and guide.teacher.hessian != "full" for guide in training.guides]
+        weights = [guide.weight for guide, moves in zip(training.guides, self._moving, strict=True) if moves]
+        self._moving_weight = moved_to(self._xp, sum(weights)) if weights else None
+        self._averages: dict[int, Array] | None = None
+        self.take_steps({}, None)
 
-    def use_steps_of(self, *settings: Mapping[str, Any]) -> None:
-        """Set learning rate and regularisation from params, or from the settings of a booster."""
-        self.eta, self.regularisation = step_of(*settings), regularisation_of(*settings)
+    def take_steps(self, settings: Mapping[str, Any], averages: dict[int, Array] | None) -> None:
+        """Step as a booster of these settings; call it on every worker.
+
+        ``averages`` is the mean of p - q of each teacher over the rounds of a training, which damped steps require.
+        Steps are damped if all adaptive teachers ask for it, and they converge. They do not where unbounded means are
+        exponentials of the margin, whose steps are longer than the Hessian implies, nor where rows are too heavy for
+        the regularisation of small leaves.
+        """
+        (self._eta, regularisation), self._averages = steps_of(settings), averages
+        moving = [guide.teacher for guide, moves in zip(self.training.guides, self._moving, strict=True) if moves]
+        if averages is None or not moving or any(teacher.hessian != "damped" for teacher in moving):
+            self._averages = None
+            return
+        n_rows, weight = self.training.n_rows, self.training.weight
+        weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
+        is_heavy = weights / max(rows, 1) > _HEAVIEST * regularisation
+        if is_heavy or self.loss.range in (AMOUNTS, POSITIVE):
+            self._averages = None
 
     def start(self, student: Student | None) -> None:
-        """Begin a training of this student."""
-        self.averages = {}
+        """Tell the teachers that a training of this student begins."""
         training = self.training.replace(student=student)
         for guide in training.guides:
             guide.teacher.start(training)
 
-    def gradient(self, margin: Array) -> tuple[Array, Array]:
-        """Gradient and Hessian at these margins."""
+    def gradient(self, margin: Array, dtrain: Any = None) -> tuple[Array, Array]:
+        """Gradient and Hessian at these margins; XGBoost also passes the matrix."""
         mean = self.loss.mean(self._xp.asarray(margin))
         grad, hess = self.loss.gradient(mean, self.target(mean), self.blend.factor)
         if self._moving_weight is not None:
-            share = hessian_share(self.blend.total, self._moving_weight, self.eta, damped=self._damps)
+            is_damped = self._averages is not None
+            share = hessian_share(self.blend.total, self._moving_weight, self._eta, damped=is_damped)
             hess *= share[:, None] if hess.ndim == 2 and np.ndim(share) == 1 else share
         return grad, hess
-
-    def objective(self, margin: Array, dtrain: Any) -> tuple[Array, Array]:
-        """The gradient as XGBoost calls it."""
-        return self.gradient(margin)
 
     def target(self, mean: Array) -> Array:
         """Return the blended target of each row, given its current ``mean``."""
         if self._fixed is not None:
             return self._fixed
         shown = read_only(to_host(mean))
-        answers = [self._answer(guide, shown) for guide in self.training.guides]
-        if self._damps:
-            answers = [self._damped(number, mean, q) for number, q in enumerate(answers)]
+        answers = [self._xp.asarray(answer(guide, self.training, shown)) for guide in self.training.guides]
+        if self.is_adaptive and self._averages is not None:
+            for number in np.flatnonzero(self._moving).tolist():
+                before, total = self._averages.get(number), self.blend.total
+                q, self._averages[number] = damped_step(
+                    mean, answers[number], total, self._moving_weight, self._eta, before
+                )
+                answers[number] = self._xp.clip(q, self.loss.range.low, self.loss.range.high)
         return self.blend.target(answers)
-
-    def _answer(self, guide: Guide, mean: Array) -> Array:
-        return self._xp.asarray(answer(guide, self.training, mean))
-
-    @property
-    def _damps(self) -> bool:
-        """Whether steps are damped: all adaptive teachers ask for it, and steps converge; call it on every worker.
-
-        They do not where unbounded means are exponentials of the margin, whose steps are longer than the Hessian
-        implies, nor where rows are too heavy for the regularisation of small leaves.
-        """
-        # Cached by hand: up to Python 3.11 functools.cached_property holds a lock while it computes, which would
-        # deadlock workers that are threads of one process.
-        if self._is_damped is None:
-            moving = [guide.teacher for guide in self.training.guides if guide.moves_freely]
-            self._is_damped = bool(moving) and all(teacher.hessian == "damped" for teacher in moving)
-            if self._is_damped:
-                n_rows, weight = self.training.n_rows, self.training.weight
-                sums = np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64)
-                weights, rows = global_sum(sums)
-                is_light = weights / max(rows, 1) <= _HEAVIEST * self.regularisation
-                self._is_damped = is_light and self.loss.range not in (AMOUNTS, POSITIVE)
-        return self._is_damped and self.averages is not None
-
-    def _damped(self, number: int, mean: Array, q: Array) -> Array:
-        if self.averages is None or not self.training.guides[number].moves_freely:
-            return q
-        before = self.averages.get(number)
-        damped, self.averages[number] = damped_step(mean, q, self.blend.total, self._moving_weight, self.eta, before)
-        return self._xp.clip(damped, self.loss.range.low, self.loss.range.high)
 
     def params(self, *, continues: bool = False) -> dict[str, Any]:
         """Return the student's params, with an intercept where XGBoost would have estimated one."""
@@ -153,49 +149,35 @@ class Distillation:
 
         Adaptive teachers are left out: they start at the student's predictions, where their terms cancel.
         """
-        guides = tuple(guide for guide in self.training.guides if not guide.teacher.is_adaptive)
-        fixed = self.training.replace(guides=guides)
-        if self._fixed is not None and self._xp is np:
-            blend, target = self.blend, self._fixed
-        else:
-            blend = Blend(fixed, [guide.weight for guide in guides], np)
-            target = blend.target([answer(guide, fixed, fixed.like) for guide in guides])
-        mean = weighted_mean(target, fixed.weight if fixed.is_uniform else blend.row_factor)
-        if any(guide.teacher.about.is_noisy for guide in guides) and self.loss.range != NUMBERS:
+        training = self.training
+        if self._fixed is None or self._xp is not np:
+            guides = tuple(guide for guide in training.guides if not guide.teacher.is_adaptive)
+            on_host = dataclasses.replace(training.spec, device="cpu")
+            return Distillation(training.replace(spec=on_host, guides=guides)).base_score()
+        mean = weighted_mean(self._fixed, training.weight if training.is_uniform else self.blend.row_factor)
+        if any(guide.teacher.about.is_noisy for guide in training.guides) and self.loss.range != NUMBERS:
             mean = np.clip(mean, self.loss.range.low + _EDGE, self.loss.range.high - _EDGE)
-        return self.training.spec.base_score_at(mean)
+        return self.loss.estimated_base_score(mean, training.spec.scale_pos_weight)
 
 
 def answer(guide: Guide, training: Training, mean: Array) -> Array:
     """Return the q of a teacher, checked where its weight is positive, since XGBoost does not check gradients."""
     about, name, loss = guide.teacher.about, type(guide.teacher).__name__, training.spec.loss
     q = guide.teacher.q(mean, training.teacher_label, training.weight)
+    if not hasattr(q, "__cuda_array_interface__"):
+        check_no_mask(q, f"the q of {name}")
+        q = np.asarray(q)
+    if q.shape != mean.shape:
+        remedy = "compute it for the training rows, in their order (in xgboost.cv: use pi_xgb.cv)"
+        if q.ndim == 2 and mean.ndim == 1 and len(q) == len(mean):
+            remedy = "take the column of the positive class, q[:, 1]"
+        raise ValueError(f"the q of {name} has shape {q.shape}, but must have shape {mean.shape}: {remedy}")
     if about.within == loss.range:  # then its values were checked when it was made
-        check_shape(q, mean, name)
         return q
     if about.is_noisy and not loss.takes_noise:
         raise ValueError(
             f"{loss.objective} does not support the noisy q of {name}: use binary:logistic or reg:squarederror"
         )
-    check_no_mask(q, f"the q of {name}")
-    q = q if hasattr(q, "__cuda_array_interface__") else np.asarray(q)
-    check_shape(q, mean, name)
-    values = q if np.ndim(guide.weight) == 0 else q[guide.weight > 0]
-    if values.size:
-        within = NUMBERS if about.is_noisy else loss.range
-        low, high = float(values.min()), float(values.max())
-        if not (np.isfinite(low) and np.isfinite(high)):
-            raise ValueError(f"the q of {name} must be finite, got NaN or infinite values: return finite values")
-        if not within.holds(low, high, slack=1e-6):
-            raise ValueError(f"the q of {name} must {within.must}, got values from {low} to {high}: {within.advice}")
+    within = NUMBERS if about.is_noisy else loss.range
+    within.check(q if np.ndim(guide.weight) == 0 else q[guide.weight > 0], f"the q of {name}", slack=1e-6)
     return q
-
-
-def check_shape(q: Array, mean: Array, name: str) -> None:
-    """Raise unless there is one q for each prediction."""
-    if q.shape == mean.shape:
-        return
-    remedy = "compute it for the training rows, in their order (in xgboost.cv: use pi_xgb.cv)"
-    if q.ndim == 2 and mean.ndim == 1 and len(q) == len(mean):
-        remedy = "take the column of the positive class, q[:, 1]"
-    raise ValueError(f"the q of {name} has shape {q.shape}, but must have shape {mean.shape}: {remedy}")

@@ -10,12 +10,12 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
-from .._rows.matrix_checks import check_as_many_rows, check_is_dmatrix, check_same_labels
+from .._rows.matrix_checks import check_same_labels
 from .._xgb.booster import configuration_of, load_booster
 from .._xgb.matrix import freeze, slice_rows
 from .distillation import Blend, Distillation, answer
 from .teachers import as_guides, check_kl_weight, is_list_of_pairs
-from .training import About, Guide, Spec, Student, Teacher, Training
+from .training import About, Spec, Student, Teacher, Training
 
 # The number of rows whose last predictions identify the student.
 _ROWS_REMEMBERED = 1000
@@ -72,16 +72,18 @@ class JointTeacher(Teacher):
         extra_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
         self._spec = Spec.read(params)
-        check_is_dmatrix(dprivileged, "privileged")
         self._label = Training.from_matrix(self._spec, dprivileged, name="privileged").label
-        if self._spec.drops_trees:
+        own = self._spec.params
+        if own.get("booster") == "dart" or any(float(own.get(name, 0)) > 0 for name in ("rate_drop", "one_drop")):
             raise ValueError(
                 "booster='dart' (rate_drop, one_drop) is not supported by JPIB, since it drops trees in every round: "
                 "use gbtree or gblinear without these, or method='kbpib'"
             )
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
-        self._extra = [guide for guide in _guides(extra_teachers, self._spec) if guide.kl_weight > 0]
+        pairs = pairs_of(extra_teachers)
+        extra = as_guides(pairs, None, self._spec.loss.range) if pairs else []
+        self._extra = [guide for guide in extra if guide.kl_weight > 0]
         self.settings: dict[str, Any] = {"teacher_params": self._spec.params}
         """The keywords of its training, which a model records."""
         self._continues = xgb_model is not None
@@ -115,7 +117,6 @@ class JointTeacher(Teacher):
             raise ValueError(
                 "teacher and student of JPIB must share an objective: give JointTeacher the params of the student"
             )
-        check_as_many_rows(training.n_rows, self._dprivileged)
         check_same_labels(training.label, self._label, training.labelled)
         student = training.student
         if student is None:
@@ -179,12 +180,9 @@ class JointTeacher(Teacher):
         return self._q
 
     def subset(self, rows: Array) -> JointTeacher:
-        pairs = [
-            (extra.teacher.subset(rows), extra.weight if extra.per_row is None else extra.weight[rows])
-            for extra in self._extra
-        ]
-        part = slice_rows(self._dprivileged, rows)
-        return JointTeacher(part, self._spec.params, kl_weight=self._own_kl_weight, extra_teachers=pairs)
+        part = JointTeacher(slice_rows(self._dprivileged, rows), self._spec.params, kl_weight=self._own_kl_weight)
+        part._extra = [extra.subset(rows) for extra in self._extra]
+        return part
 
     def _first_booster(self, mean: Array, training: Training) -> xgboost.Booster:
         base_score = self._spec.params.get("base_score", self._base_score)
@@ -214,12 +212,6 @@ class JointTeacher(Teacher):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _dprivileged=xgboost.DMatrix(**state["_dprivileged"]))
-
-
-def _guides(extra_teachers: Any, spec: Spec) -> list[Guide]:
-    """Return the teachers of the privileged booster besides labels and student."""
-    pairs = pairs_of(extra_teachers)
-    return as_guides(pairs, None, spec.loss.range) if pairs else []
 
 
 def pairs_of(extra_teachers: Any) -> list[tuple[Any, Any]]:

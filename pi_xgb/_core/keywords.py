@@ -6,22 +6,16 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
+import numpy as np
 import xgboost
 
-from .._arrays import Array
 from .._rows.checks import check_choice, require
-from .._rows.matrix_checks import (
-    check_base_margin,
-    check_has_columns,
-    check_is_dmatrix,
-    check_no_overlap,
-    check_same_rows,
-)
+from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_no_overlap, check_same_rows
 from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
 from .._xgb.matrix import side_by_side
 from .._xgb.params import objective_name
 from .distillation import answer
-from .engines.boosting import Boosting
+from .engines import choose
 from .joint import JointTeacher
 from .learners import DEFAULT_TEACHER, members_of
 from .learners.estimator import is_estimator
@@ -34,26 +28,21 @@ from .learners.recipe import (
     check_rounds,
     check_teacher_word,
     chosen_crossfit,
+    kind_for_rows,
 )
 from .losses import LOSSES
-from .teachers import (
-    DEFAULT_KL_WEIGHT,
-    as_teacher,
-    check_kl_weight,
-    check_same_labelled,
-    guide,
-    is_list_of_pairs,
-    weighted_pairs,
-)
-from .training import Guide, Spec, Teacher, Training
+from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, check_same_labelled, is_list_of_pairs, weighted
+from .training import Boosting, Guide, Spec, Teacher, Training
 
 MethodName = Literal["kbpib", "jpib"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)
 DEFAULT_METHOD: MethodName = "kbpib"
+TRAINED_KL_WEIGHT = 2.0
+"""The default weight of a teacher that is trained here and not boosted: never more than .002 AUC from the best."""
 SEES = ("privileged", "all")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Keywords:
     """The keywords about teachers. :meth:`check` checks them alone, :meth:`read` with the rows."""
 
@@ -76,25 +65,22 @@ class Keywords:
     classes: Sequence[Any] | None = None
     """The names of the encoded classes, for frozen estimators as teachers."""
 
+    def __post_init__(self) -> None:
+        self.is_given = self.privileged is not None or self.teacher is not None
+        self.has_own_weights = is_list_of_pairs(self.teacher)
+        """Whether ``teacher`` is a list of pairs, whose weights take the place of ``kl_weight``."""
+        self.weight_is_given = self.has_own_weights or self.kl_weight is not None
+        self.overlap_is_meant = self.allow_overlap and self.teacher_sees != "all"
+        """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
+        teacher: Any = self._default_kind() if self.teacher is None else self.teacher
+        self._teachers: list[Any] = [one for one, _ in teacher] if self.has_own_weights else [teacher] * self.is_given
+        self._trained = [one for one in self._teachers if is_trained_here(one)]
+        """The names and estimators among the teachers, which are trained here."""
+
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Keywords:
         """Return the keywords among the local variables of a function that takes them."""
         return cls(**{field.name: given[field.name] for field in dataclasses.fields(cls) if field.name in given})
-
-    @property
-    def is_given(self) -> bool:
-        """Whether there is a teacher."""
-        return self.privileged is not None or self.teacher is not None
-
-    @property
-    def has_own_weights(self) -> bool:
-        """Whether ``teacher`` is a list of pairs, whose weights take the place of ``kl_weight``."""
-        return is_list_of_pairs(self.teacher)
-
-    @property
-    def weight_is_given(self) -> bool:
-        """Whether the user set the weight of the teachers."""
-        return self.has_own_weights or self.kl_weight is not None
 
     @property
     def is_crossfitted(self) -> bool:
@@ -107,15 +93,10 @@ class Keywords:
         return not self.overlap_is_meant and any(self.sees(teacher) == "all" for teacher in self._trained)
 
     @property
-    def overlap_is_meant(self) -> bool:
-        """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
-        return self.allow_overlap and self.teacher_sees != "all"
-
-    @property
     def can_stop_early(self) -> bool:
         """Whether ``privileged_evals`` can stop a trained teacher of positive weight."""
         counts = self.has_own_weights or self.kl_weight != 0
-        return self.method == "kbpib" and counts and "boosted" in self._words and self.teacher_sees != "all"
+        return self.method == "kbpib" and counts and self._trains_booster and self.teacher_sees != "all"
 
     @property
     def changes_nothing(self) -> bool:
@@ -141,20 +122,8 @@ class Keywords:
         return chosen_crossfit(self.crossfit, teacher, sees_student=self.sees(teacher) == "all")
 
     @property
-    def _teachers(self) -> list[Any]:
-        """Each teacher, or the name of its kind; the default kind for privileged features without ``teacher``."""
-        if self.has_own_weights:
-            return [teacher for teacher, _ in self.teacher]
-        return [DEFAULT_TEACHER if self.teacher is None else self.teacher] if self.is_given else []
-
-    @property
-    def _trained(self) -> list[Any]:
-        """The names and estimators among them, which are trained here."""
-        return [teacher for teacher in self._teachers if is_trained_here(teacher)]
-
-    @property
-    def _words(self) -> list[str]:
-        return [teacher for teacher in self._trained if isinstance(teacher, str)]
+    def _trains_booster(self) -> bool:
+        return any(isinstance(teacher, str) and teacher == "boosted" for teacher in self._trained)
 
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
@@ -172,30 +141,27 @@ class Keywords:
         for teacher in self._trained:
             check_teacher_word(teacher)
             chosen_crossfit(self.crossfit, teacher, sees_student=False)
-        named = self._set(*_OF_TRAINED)
-        if not self.is_given:
-            named = ["kl_weight"] * bool(self.kl_weight) + named + self._set("labelled", "teacher_weight")
-            if named:
-                raise ValueError(
-                    f"{require(named)} a teacher, and none is configured: pass privileged= or teacher=. To "
-                    "train on labelled rows alone build dtrain from them"
-                )
-        elif self._trained:
+        if self._trained:
             self._check_trained(early_stopping_rounds)
-        elif self.privileged is not None:
+            return
+        if self.privileged is not None:
             raise ValueError(
                 "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs such "
                 f"as [('boosted', weight), (other, weight)] with one of these, got {type(self.teacher).__name__}. "
                 "Leave privileged out for a trained teacher; ModelTeacher(function, rows) calls a function"
             )
-        elif named:
+        named = self._set(*_OF_TRAINED)
+        if not self.is_given:
+            named = ["kl_weight"] * bool(self.kl_weight) + named + self._set("labelled", "teacher_weight")
+        if named:
             raise ValueError(
-                f"{require(named)} a trainable teacher, and none is configured: pass privileged=, or leave them out"
+                f"{require(named)} a {'trainable ' * self.is_given}teacher, and none is configured: pass privileged= "
+                "or teacher=, or leave them out. To train on labelled rows alone build dtrain from them"
             )
 
     def check_distributed(self) -> None:
         """Raise for a teacher that cannot be trained on rows that are split over workers."""
-        for teacher in self._trained:
+        for teacher in [] if self.teacher is None else self._trained:
             check_distributed(teacher)
 
     def check_continues(self, xgb_model: Any) -> None:
@@ -207,17 +173,16 @@ class Keywords:
             )
 
     def _check_trained(self, early_stopping_rounds: Any) -> None:
-        names = self._set("teacher_sees", "privileged_evals", "allow_overlap")
+        names, teacher = self._set("teacher_sees", "privileged_evals", "allow_overlap"), self._trained[0]
         if self.privileged is None and names:
             raise ValueError(f"{require(names)} privileged=, the DMatrix of privileged features: pass it")
-        if self._set("teacher_params") and not any("boosted" in members_of(teacher) for teacher in self._words):
+        words = [one for one in self._trained if isinstance(one, str)]
+        if self._set("teacher_params") and not any("boosted" in members_of(one) for one in words):
             raise ValueError(
-                f"teacher_params require teacher='boosted' or 'mixed', got teacher={self._trained[0]!r}: leave them out"
+                f"teacher_params require teacher='boosted' or 'mixed', got teacher={teacher!r}: leave them out"
             )
-        if self.privileged_evals is not None and "boosted" not in self._words:
-            raise ValueError(
-                f"privileged_evals require teacher='boosted', got teacher={self._trained[0]!r}: leave them out"
-            )
+        if self.privileged_evals is not None and not self._trains_booster:
+            raise ValueError(f"privileged_evals require teacher='boosted', got teacher={teacher!r}: leave them out")
         if self.privileged_evals is not None and self.teacher_sees == "all" and self.all_features is None:
             raise ValueError(
                 "privileged_evals are not supported with teacher_sees='all', which puts dtrain and privileged side by "
@@ -225,12 +190,12 @@ class Keywords:
             )
         if self.method == "jpib":
             self._check_joint()
+        if self.privileged_evals and not early_stopping_rounds:
+            raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
         if self.crossfit_groups is not None and not self.is_crossfitted:
             raise ValueError(
                 f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set crossfit as well"
             )
-        if self.privileged_evals and not early_stopping_rounds:
-            raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
 
     def _check_joint(self) -> None:
         unused = self._set("crossfit", "crossfit_groups", "privileged_evals")
@@ -251,27 +216,29 @@ class Keywords:
         """Return the training of these rows, after all checks that precede it; its teachers are not trained yet."""
         dtrain = boosting.dtrain
         check_is_dmatrix(dtrain, "dtrain")
-        n_rows = dtrain.num_row()
-        labelled = read_labelled(self.labelled, n_rows)
-        teacher_weight = read_teacher_weight(self.teacher_weight, n_rows)
+        labelled = read_labelled(self.labelled, dtrain.num_row())
+        teacher_weight = read_teacher_weight(self.teacher_weight, dtrain.num_row())
         training = Training.from_matrix(spec, dtrain, labelled)
+        if self.teacher is None and self.is_given:
+            if self.kl_weight == 0:  # nobody teaches, and nothing about the teacher is checked
+                return training
+            return self._resolved(training, dtrain).read(spec, boosting)
         known = teacher_weight
         if self._trained and self.privileged is not None:
-            check_is_dmatrix(self.privileged, "privileged")
+            self._check_privileged(self.privileged, training, dtrain)
             if self.teacher_weight is None:
                 known = weight_of_known(self.privileged, besides=dtrain)
-            self._check_privileged(self.privileged, training, dtrain)
-        joined: list[xgboost.DMatrix] = []
-        guides = []
-        teacher = DEFAULT_TEACHER if self.teacher is None else self.teacher
-        for one, kl_weight, per_row in weighted_pairs(teacher, self.kl_weight, teacher_weight) if self.is_given else ():
-            weight = DEFAULT_KL_WEIGHT if kl_weight is None else kl_weight
-            if is_trained_here(one):
-                per_row = known if per_row is None else per_row
-                made: Any = self._to_train(one, training, boosting, per_row, self._matrix(one, dtrain, joined))
-                guides.append(Guide(made, weight, per_row))
+        matrices = self._matrices_of_teachers(dtrain)
+        guides: list[Guide] = []
+        kl_weight = default_kl_weight(self.teacher) if self.kl_weight is None else self.kl_weight
+        if self.has_own_weights:
+            kl_weight = self.kl_weight  # type: ignore[assignment]  # an error where it is given
+        for one in weighted(self.teacher, kl_weight, teacher_weight) if self.is_given else ():
+            if is_trained_here(one.teacher):
+                one = one._replace(per_row=known if one.per_row is None else one.per_row)
+                guides.append(one._replace(teacher=self._to_train(one, training, boosting, matrices)))
             else:
-                guides.append(guide(as_teacher(one, spec.loss.range, per_row), weight, per_row))
+                guides.append(as_guide(one, spec.loss.range))
         check_same_labelled(guides, labelled)
         training = training.replace(guides=tuple(guides), has_own_weights=self.has_own_weights)
         for one in guides:
@@ -285,13 +252,22 @@ class Keywords:
                 check_same_rows(dtrain, matrix, labelled)
         return training
 
+    def _default_kind(self) -> str:
+        return default_kind(self.method, self.crossfit, self.kl_weight, evaluates=self.privileged_evals is not None)
+
+    def _resolved(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
+        """Return these keywords with the kind of teacher that these rows and this objective allow."""
+        kind = self._default_kind()
+        if kind != "boosted":
+            kind = kind_for_rows(training, dtrain, *self.matrices)
+        return dataclasses.replace(self, teacher=kind)
+
     def _check_privileged(self, privileged: xgboost.DMatrix, training: Training, dtrain: xgboost.DMatrix) -> None:
         """Raise unless the privileged matrices have the rows of dtrain, or of their own labels."""
-        spec, loss = training.spec, training.spec.loss
-        check_has_columns(privileged, "privileged")
-        check_base_margin(privileged.get_base_margin(), "privileged")
+        spec = training.spec
+        check_matrix(privileged, "privileged")
         check_same_rows(dtrain, privileged, training.labelled)
-        if loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
+        if spec.loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
             raise ValueError(
                 "privileged must have a base_margin, the logarithm of the exposure, where dtrain has one: build it "
                 "with the base_margin of dtrain, or with zeros for a teacher without exposures"
@@ -299,20 +275,26 @@ class Keywords:
         if self.all_features is None and not self.overlap_is_meant:
             check_no_overlap(dtrain, privileged)
         for matrix, name in self.privileged_evals or ():
-            check_is_dmatrix(matrix, f"privileged_evals {name!r}")
             Training.from_matrix(spec, matrix, name=f"privileged_evals {name!r}")
 
+    def _matrices_of_teachers(self, dtrain: xgboost.DMatrix) -> dict[str, Any]:
+        """Return the features of teachers that see the privileged ones or all."""
+        everything = dtrain if self.privileged is None else self.privileged
+        if self.all_features is not None:
+            everything = self.all_features
+        elif self.privileged is not None and self.sees_student:
+            for teacher in self._trained:
+                if self.sees(teacher) == "all":
+                    check_readable(teacher, dtrain, self.privileged)
+            everything = side_by_side(dtrain, self.privileged)
+        return {"privileged": self.privileged, "all": everything}
+
     def _to_train(
-        self,
-        teacher: Any,
-        training: Training,
-        boosting: Boosting,
-        teacher_weight: Array | None,
-        matrix: xgboost.DMatrix,
+        self, guide: Guide, training: Training, boosting: Boosting, matrices: Mapping[str, Any]
     ) -> JointTeacher | Recipe:
         """Return the teacher of a kind, to be trained first or to grow with the student."""
-        boosted_spec = training.spec.of_teacher(self.teacher_params)
-        sees = "all" if self.overlap_is_meant else self.sees(teacher)
+        teacher, boosted_spec = guide.teacher, training.spec.of_teacher(self.teacher_params)
+        matrix, sees = matrices[self.sees(teacher)], "all" if self.overlap_is_meant else self.sees(teacher)
         if self.method == "jpib":
             check_rounds(boosting.num_boost_round)
             joint = JointTeacher(matrix, boosted_spec.params)
@@ -337,23 +319,10 @@ class Keywords:
             crossfit=self._crossfit(teacher),
             teacher_sees=sees,
             groups=checked_groups(self.crossfit_groups, training.n_rows, "crossfit_groups"),
-            teacher_weight=teacher_weight,
+            teacher_weight=guide.per_row,
             keywords=keywords,
             classes=self.classes,
         )
-
-    def _matrix(self, teacher: Any, dtrain: xgboost.DMatrix, joined: list[xgboost.DMatrix]) -> xgboost.DMatrix:
-        """Return the features that a trained teacher sees; ``joined`` keeps both sets side by side for the others."""
-        if self.privileged is None:
-            return dtrain if self.all_features is None else self.all_features
-        if self.sees(teacher) == "privileged" or (self.all_features is None and self.overlap_is_meant):
-            return self.privileged
-        if self.all_features is not None:
-            return self.all_features
-        if not joined:
-            check_readable(teacher, dtrain, self.privileged)
-            joined.append(side_by_side(dtrain, self.privileged))
-        return joined[0]
 
 
 def check_obj(obj: Any, keywords: Keywords) -> None:
@@ -363,6 +332,27 @@ def check_obj(obj: Any, keywords: Keywords) -> None:
             "obj must be left out with a teacher, which works through an objective of its own: name the loss (in "
             "params['objective'], or as objective= of an estimator), or train without a teacher"
         )
+
+
+def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: bool) -> None:
+    """Raise what ``train`` would raise for this engine, before a cluster moves rows."""
+    stand_in = Teacher()
+    stand_in.is_adaptive = keywords.method == "jpib"
+    has_weight = keywords.is_given and keywords.kl_weight != 0
+    weight = keywords.kl_weight or DEFAULT_KL_WEIGHT
+    choose(engine, spec, [Guide(stand_in, weight)] if has_weight else [], is_uniform=is_uniform)
+
+
+def default_kind(method: str, crossfit: int | None, kl_weight: Any, *, evaluates: bool) -> str:
+    """Return the kind of teacher where the user named none: boosted with the keywords of the paper's methods."""
+    is_papers = method == "jpib" or crossfit == 0 or evaluates
+    return "boosted" if is_papers or (np.ndim(kl_weight) == 0 and kl_weight == 0) else DEFAULT_TEACHER
+
+
+def default_kl_weight(teacher: Any) -> float:
+    """Return the weight of a teacher where the user gave none: more for one that is trained here, but for boosting."""
+    is_boosted = isinstance(teacher, str) and teacher == "boosted"
+    return TRAINED_KL_WEIGHT if is_trained_here(teacher) and not is_boosted else DEFAULT_KL_WEIGHT
 
 
 def with_fitted_teachers(training: Training, progress: bool | None = False) -> Training:
@@ -379,7 +369,7 @@ def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> 
     """Return what a trained teacher sees: without privileged features all columns are those of dtrain."""
     if not has_privileged:
         return "all"
-    is_boosted = teacher is None or (isinstance(teacher, str) and teacher == "boosted")
+    is_boosted = isinstance(teacher, str) and teacher == "boosted"
     return teacher_sees or ("privileged" if is_boosted else "all")
 
 

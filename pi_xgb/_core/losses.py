@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -51,6 +50,16 @@ class Range(NamedTuple):
     def holds(self, low: Any, high: Any, slack: float = 0.0) -> bool:
         """Whether values from ``low`` to ``high`` lie inside; NaN and infinite ones never do."""
         return bool(np.isfinite(low) and np.isfinite(high) and self.low - slack <= low and high <= self.high + slack)
+
+    def check(self, q: Array, name: str, slack: float = 0.0) -> None:
+        """Raise unless all values of q lie inside."""
+        if not q.size or self.holds(low := float(q.min()), high := float(q.max()), slack):
+            return
+        found, advice = f"values from {low} to {high}", self.advice
+        if n_absent := int(np.isnan(q).sum()):
+            found = f"{n_absent} NaN"
+            advice = "give a value for every row, and a teacher_weight of 0 to rows that the teacher cannot predict"
+        raise ValueError(f"{name} must {self.must}, got {found}: {advice}")
 
 
 _TINY = float(np.finfo(np.float32).tiny)
@@ -94,20 +103,13 @@ def _centred_log(mean: Array) -> Array:
     return log - log.mean(axis=-1, keepdims=True)
 
 
-def _bounded_exp(margin: Array) -> Array:
-    xp = array_module(margin)
-    mean = xp.minimum(margin, _MAX_LOG)
-    xp.maximum(mean, -_MAX_LOG, out=mean)
-    return xp.exp(mean, out=mean)
-
-
 IDENTITY = Link(lambda margin: margin.copy(), lambda mean: mean)
 SIGMOID = Link(_sigmoid, lambda mean: np.log(mean) - np.log1p(-mean))
 SOFTMAX = Link(_softmax, _centred_log)
-LOG = Link(_bounded_exp, lambda mean: np.log(mean))
+LOG = Link(lambda margin: np.exp(np.clip(margin, -_MAX_LOG, _MAX_LOG)), np.log)
 # XGBoost's gradient of squared logarithms stops there as well.
 _FROM_MINUS_1 = Link(lambda margin: array_module(margin).maximum(margin, np.float32(-1 + 1e-6)), lambda mean: mean)
-_LOG_TIME = Link(lambda margin: array_module(margin).exp(margin), lambda mean: np.log(mean))
+_LOG_TIME = Link(np.exp, np.log)
 
 
 def _difference(mean: Array, target: Array) -> Array:
@@ -125,26 +127,6 @@ def _cross_entropy(margin: Array, target: Array) -> Array:
     return np.log(np.exp(f).sum(axis=1)) - (target * f).sum(axis=1)
 
 
-def _tweedie_terms(mean: Array, target: Array, power: np.float32) -> tuple[Array, Array]:
-    """The terms of mean and target in the slope."""
-    scale = mean ** (np.float32(1) - power)
-    return scale * mean, scale * target
-
-
-def _tweedie_slope(mean: Array, target: Array, power: np.float32) -> Array:
-    mean_term, target_term = _tweedie_terms(mean, target, power)
-    return mean_term - target_term
-
-
-def _tweedie_curvature(mean: Array, target: Array, power: np.float32) -> Array:
-    mean_term, target_term = _tweedie_terms(mean, target, power)
-    return mean_term * (np.float32(2) - power) + target_term * (power - np.float32(1))
-
-
-def _tweedie_value(f: Array, target: Array, r: float) -> Array:
-    return np.exp((2 - r) * f) / (2 - r) + target * (np.exp((1 - r) * f) / (r - 1) if r > 1 else -f)
-
-
 def _no_gradient(mean: Array, target: Array) -> Array:
     raise NotImplementedError("XGBoost itself trains this objective, on copies of the rows")
 
@@ -153,7 +135,7 @@ Params = Mapping[str, Any]
 RowFunction = Callable[[Array, Array], Array]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True)
 class Loss:
     """One XGBoost objective."""
 
@@ -162,23 +144,27 @@ class Loss:
     """One of :data:`KINDS`."""
     default_metric: str
     """XGBoost's name of the loss, by which models are compared unless the user names a metric."""
-    link: Link
-    range: Range
+    link: Link = IDENTITY
+    range: Range = NUMBERS
     """Where labels, and the q of teachers, must lie."""
+    _: dataclasses.KW_ONLY
     slope: RowFunction = _no_gradient
     """The gradient of one row of weight 1 in the margin, from mean and target."""
     curvature: RowFunction = _no_gradient
     """The Hessian of one row of weight 1, from mean and target."""
     row_loss: RowFunction = _no_gradient
     """The loss of each row, from a float64 margin and target: the reference that the gradient is tested against."""
-    label_advice: str = "must be finite, {found}"
-    """The end of the error for labels outside the range."""
-    engines: tuple[str, ...] = ("callback", "native")
-    """The engines that train the model of labels and teachers as stacked rows, if other params allow it. ``callback``
-    and ``native`` blend both into one target, which is exact where gradient and Hessian are linear in the target.
-    ``native`` also requires that XGBoost's own objective takes targets between two labels. ``copies`` stacks rows."""
-    family: str = ""
-    """Objectives of one family have the same gradient."""
+    label_advice: str = "correct such labels, or leave these rows out"
+    """The remedy in the error for labels outside the range."""
+    has_gradient: bool = False
+    """Whether it has a mean and a gradient in the margin that is linear in the target, so that label and teacher can be
+    blended into one; else XGBoost is trained on copies of the rows."""
+    multiclass: bool = False
+    """Whether a row has one margin per class."""
+    probabilities: bool = False
+    """Whether means are probabilities."""
+    has_exposure: bool = False
+    """Whether a base_margin is the logarithm of an exposure, which the teacher needs as well."""
     output: Literal["mean", "margin", "class"] = "mean"
     """The predictions of XGBoost's objective."""
     parameters: tuple[str, ...] = ()
@@ -209,26 +195,6 @@ class Loss:
         # By name, since functions of the registry cannot be pickled.
         return _configured, (self.objective, self.params)
 
-    @property
-    def has_gradient(self) -> bool:
-        """Whether it has a mean and a gradient in the margin, so that label and teacher can be blended."""
-        return "callback" in self.engines
-
-    @property
-    def multiclass(self) -> bool:
-        """Whether a row has one margin per class."""
-        return self.link is SOFTMAX
-
-    @property
-    def has_exposure(self) -> bool:
-        """Whether a base_margin is the logarithm of an exposure, which the teacher needs as well."""
-        return self.link is LOG
-
-    @property
-    def probabilities(self) -> bool:
-        """Whether means are probabilities."""
-        return self.range in (PROBABILITIES, SHARES)
-
     def with_params(self, params: Params) -> Loss:
         """Return this loss with its own settings among the params."""
         own = {name: params[name] for name in (*self.parameters, "max_delta_step") if name in params}
@@ -236,7 +202,7 @@ class Loss:
 
     def has_gradient_of(self, other: Loss) -> bool:
         """Whether both have the same gradient, also if their predictions differ."""
-        return (self.family or self.objective) == (other.family or other.objective)
+        return self.objective == other.objective or (self.probabilities and self.link is other.link)
 
     def mean(self, margin: Array) -> Array:
         """The prediction on the scale of the label."""
@@ -271,12 +237,13 @@ class Loss:
             mean = self.margin_of(mean + 1e-6)
         elif self.output == "margin":
             mean = self.margin_of(mean)
-        return _plain_numbers(mean)
+        return np.asarray(mean, np.float64).tolist()
 
-    def estimated_base_score(self, mean: Array) -> Any:
+    def estimated_base_score(self, mean: Array, scale_pos_weight: float) -> Any:
         """The ``base_score`` that XGBoost estimates from the weighted mean of the labels."""
+        mean = self.newton_step(mean) if scale_pos_weight != 1 else mean
         taken_as_margin = self.output == "margin" or (self.multiclass and SHARES_ARE_MARGINS)
-        return _plain_numbers(mean) if taken_as_margin else self.base_score(mean)
+        return np.asarray(mean, np.float64).tolist() if taken_as_margin else self.base_score(mean)
 
     def gradient(self, mean: Array, target: Array, factor: Any) -> tuple[Array, Array]:
         """Gradient and Hessian in the margin."""
@@ -305,7 +272,12 @@ class Loss:
 
     def check_labels(self, label: Array, n_classes: int, name: str = "dtrain") -> None:
         """Raise if labels do not fit the objective: under a custom objective XGBoost checks none."""
-        if self.label_fields != ("label",):  # label_of has checked the bounds
+        if label.ndim == 2 and not self.takes_targets:
+            raise ValueError(
+                f"{name} has {label.shape[1]} labels per row, and a teacher supports several targets for "
+                f"{', '.join(OF_TARGETS)} only, not for {self.objective}: train one model for each"
+            )
+        if not label.size or self.label_fields != ("label",):  # label_of has checked the bounds
             return
         low, high = float(label.min()), float(label.max())
         if self.multiclass:
@@ -316,7 +288,8 @@ class Loss:
                 )
         elif not self.range.holds(low, high):
             raise ValueError(
-                f"the labels of {name} {self.label_advice.format(found=f'got values from {low} to {high}')}"
+                f"the labels of {name} must {self.range.must} for {self.objective}, got values from {low} to {high}: "
+                f"{self.label_advice}"
             )
 
     def teacher_values(self, mean: Array, label: Array, known: Array) -> Array:
@@ -338,10 +311,6 @@ class Loss:
 
 def _configured(objective: str, params: Params) -> Loss:
     return LOSSES[objective].with_params(params)
-
-
-def _plain_numbers(mean: Array) -> Any:
-    return float(mean) if np.ndim(mean) == 0 else [float(value) for value in mean]
 
 
 def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], str] = "row {}".format) -> None:
@@ -376,11 +345,24 @@ def _with_max_delta_step(loss: Loss, params: Params) -> Loss:
 
 def _with_variance_power(loss: Loss, params: Params) -> Loss:
     power = np.float32(_number(params, "tweedie_variance_power", 1.5))
+
+    def slope(mean: Array, target: Array) -> Array:
+        scale = mean ** (np.float32(1) - power)
+        return scale * mean - scale * target
+
+    def curvature(mean: Array, target: Array) -> Array:
+        scale = mean ** (np.float32(1) - power)
+        return scale * mean * (np.float32(2) - power) + scale * target * (power - np.float32(1))
+
+    def row_loss(f: Array, target: Array) -> Array:
+        r = float(power)
+        return np.exp((2 - r) * f) / (2 - r) + target * (np.exp((1 - r) * f) / (r - 1) if r > 1 else -f)
+
     return dataclasses.replace(
         loss,
-        slope=functools.partial(_tweedie_slope, power=power),
-        curvature=functools.partial(_tweedie_curvature, power=power),
-        row_loss=functools.partial(_tweedie_value, r=float(power)),
+        slope=slope,
+        curvature=curvature,
+        row_loss=row_loss,
         default_metric=f"tweedie-nloglik@{power:g}",
     )
 
@@ -409,155 +391,129 @@ def _without_position_bias(loss: Loss, params: Params) -> Loss:
     return dataclasses.replace(loss, obstacle=obstacle)
 
 
-def _logistic(objective: str, metric: str, **own: Any) -> Loss:
-    return Loss(
-        objective=objective,
-        kind="label",
-        default_metric=metric,
-        link=SIGMOID,
-        range=PROBABILITIES,
-        slope=_difference,
-        curvature=_variance,
-        row_loss=lambda f, target: np.logaddexp(0.0, f) - target * f,
-        label_advice=f"must lie in [0, 1] for {objective}, {{found}}: encode the classes as 0 and 1, or name another "
-        "objective (multi:softprob for classes, reg:squarederror for numbers)",
-        family="logistic",
-        takes_targets=True,
-        takes_noise=True,
-        applies_scale_pos_weight=True,
-        **{"newton_step": lambda mean: 1 / (1 + np.exp(-4 * (mean - 0.5))), **own},
-    )
-
-
-def _classes(objective: str, **own: Any) -> Loss:
-    return Loss(
-        objective=objective,
-        kind="label",
-        default_metric="mlogloss",
-        link=SOFTMAX,
-        range=SHARES,
-        slope=_difference,
-        # XGBoost's diagonal Hessian of the softmax is twice p (1 - p).
-        curvature=lambda mean, target: _variance(mean, target) * np.float32(2),
-        row_loss=_cross_entropy,
-        engines=("callback",),  # XGBoost's own takes integer classes only
-        family="softmax",
-        takes_noise=True,
-        **own,
-    )
-
-
-def _copied(objective: str, metric: str, kind: str = "regression", **own: Any) -> Loss:
-    """A loss without a gradient at a blended target, trained on copies of the rows."""
-    return Loss(
-        **{"link": IDENTITY, "range": NUMBERS, **own},
-        objective=objective,
-        kind=kind,
-        default_metric=metric,
-        engines=("copies",),
-    )
-
-
-_OF_QUERIES: dict[str, Any] = {
-    "parameters": ("ndcg_exp_gain",),
-    "by_query": True,
-    "configure": _without_position_bias,
-}
+# Log loss needs probabilities; AUC, the metric of binary:logitraw, needs only the order of the margins.
+_LOGISTIC = Loss(
+    "binary:logistic",
+    "label",
+    "logloss",
+    SIGMOID,
+    PROBABILITIES,
+    slope=_difference,
+    curvature=_variance,
+    row_loss=lambda f, target: np.logaddexp(0.0, f) - target * f,
+    label_advice="encode the classes as 0 and 1, or name another objective (multi:softprob for classes, "
+    "reg:squarederror for numbers)",
+    has_gradient=True,
+    probabilities=True,
+    takes_targets=True,
+    takes_noise=True,
+    applies_scale_pos_weight=True,
+    newton_step=lambda mean: 1 / (1 + np.exp(-4 * (mean - 0.5))),
+)
+_SOFTPROB = Loss(
+    "multi:softprob",
+    "label",
+    "mlogloss",
+    SOFTMAX,
+    SHARES,
+    slope=_difference,
+    # XGBoost's diagonal Hessian of the softmax is twice p (1 - p).
+    curvature=lambda mean, target: _variance(mean, target) * np.float32(2),
+    row_loss=_cross_entropy,
+    has_gradient=True,
+    multiclass=True,
+    probabilities=True,
+    takes_noise=True,
+)
+# The teacher predicts a relevance for each row of a copied query.
+_NDCG = Loss(
+    "rank:ndcg",
+    "ranking",
+    "ndcg",
+    IDENTITY,
+    _RELEVANCES,
+    parameters=("ndcg_exp_gain",),
+    by_query=True,
+    configure=_without_position_bias,
+)
+_POISSON = Loss(
+    "count:poisson",
+    "count",
+    "poisson-nloglik",
+    LOG,
+    AMOUNTS,
+    slope=_difference,
+    row_loss=lambda f, target: np.exp(f) - target * f,
+    label_advice="give counts or amounts; reg:squarederror takes numbers of any sign",
+    has_gradient=True,
+    has_exposure=True,
+    # XGBoost 3.1 takes one target of counts and of Tweedie's amounts.
+    takes_targets=not SHARES_ARE_MARGINS,
+    configure=_with_max_delta_step,
+)
 _ALL = (
-    _logistic("binary:logistic", "logloss"),
-    # Log loss needs probabilities; AUC needs only the order of the margins.
-    _logistic("binary:logitraw", "auc", output="margin", newton_step=lambda mean: 4 * (mean - 0.5)),
-    _logistic("reg:logistic", "rmse"),
-    _classes("multi:softprob"),
-    _classes("multi:softmax", output="class"),
+    _LOGISTIC,
+    dataclasses.replace(
+        _LOGISTIC,
+        objective="binary:logitraw",
+        default_metric="auc",
+        output="margin",
+        newton_step=lambda mean: 4 * (mean - 0.5),
+    ),
+    dataclasses.replace(_LOGISTIC, objective="reg:logistic", default_metric="rmse"),
+    _SOFTPROB,
+    dataclasses.replace(_SOFTPROB, objective="multi:softmax", output="class"),
     Loss(
-        objective="reg:squarederror",
-        kind="regression",
-        default_metric="rmse",
-        link=IDENTITY,
-        range=NUMBERS,
+        "reg:squarederror",
+        "regression",
+        "rmse",
         slope=_difference,
         curvature=lambda mean, target: array_module(mean).ones_like(mean),
         row_loss=lambda f, target: 0.5 * (f - target) ** 2,
+        has_gradient=True,
         takes_targets=True,
         takes_noise=True,
         applies_scale_pos_weight=True,
     ),
-    _copied("reg:absoluteerror", "mae"),
-    _copied("reg:pseudohubererror", "mphe", parameters=("huber_slope",)),
-    _copied("reg:quantileerror", "quantile", parameters=("quantile_alpha",), configure=_with_one_quantile),
-    _copied(
-        "reg:squaredlogerror",
-        "rmsle",
-        link=_FROM_MINUS_1,
-        range=_ABOVE_MINUS_1,
-        label_advice="must lie above -1 for reg:squaredlogerror, {found}: XGBoost takes the logarithm of 1 + label",
-        applies_scale_pos_weight=True,
-    ),
+    Loss("reg:absoluteerror", "regression", "mae"),
+    Loss("reg:pseudohubererror", "regression", "mphe", parameters=("huber_slope",)),
+    Loss("reg:quantileerror", "regression", "quantile", parameters=("quantile_alpha",), configure=_with_one_quantile),
+    Loss("reg:squaredlogerror", "regression", "rmsle", _FROM_MINUS_1, _ABOVE_MINUS_1, applies_scale_pos_weight=True),
     # The teacher predicts a time, which is the observed end in its copy of the row.
-    _copied(
+    Loss(
         "survival:aft",
-        "aft-nloglik",
         "survival",
-        link=_LOG_TIME,
-        range=_TIMES,
+        "aft-nloglik",
+        _LOG_TIME,
+        _TIMES,
         parameters=("aft_loss_distribution", "aft_loss_distribution_scale"),
         label_fields=("label_lower_bound", "label_upper_bound"),
     ),
-    # The teacher predicts a relevance for each row of a copied query.
-    _copied(
-        "rank:ndcg",
-        "ndcg",
-        "ranking",
-        range=_RELEVANCES,
-        label_advice="must be at least 0 for rank:ndcg, {found}: give relevances",
-        **_OF_QUERIES,
-    ),
-    _copied(
-        "rank:pairwise",
-        "ndcg",
-        "ranking",
-        **_OF_QUERIES,
-    ),
+    _NDCG,
+    dataclasses.replace(_NDCG, objective="rank:pairwise", range=NUMBERS),
+    _POISSON.with_params({}),
     Loss(
-        objective="count:poisson",
-        kind="count",
-        default_metric="poisson-nloglik",
-        link=LOG,
-        range=AMOUNTS,
-        slope=_difference,
-        row_loss=lambda f, target: np.exp(f) - target * f,
-        label_advice="must be counts, 0 or more, for count:poisson, {found}: reg:squarederror takes numbers of any "
-        "sign",
-        # XGBoost 3.1 takes one target of counts and of Tweedie's amounts.
-        takes_targets=not SHARES_ARE_MARGINS,
-        configure=_with_max_delta_step,
-    ).with_params({}),
-    Loss(
-        objective="reg:gamma",
-        kind="cost",
-        default_metric="gamma-deviance",
-        link=LOG,
-        range=POSITIVE,
+        "reg:gamma",
+        "cost",
+        "gamma-deviance",
+        LOG,
+        POSITIVE,
         slope=lambda mean, target: np.float32(1) - target / mean,
         curvature=lambda mean, target: target / mean,
         row_loss=lambda f, target: f + target * np.exp(-f),
-        label_advice="must be above 0 for reg:gamma, {found}: reg:tweedie takes amounts of 0 as well, or leave such "
-        "rows out",
+        label_advice="reg:tweedie takes amounts of 0 as well, or leave such rows out",
+        has_gradient=True,
+        has_exposure=True,
         takes_targets=True,
         stand_in=1.0,
         applies_scale_pos_weight=True,
         newton_step=lambda mean: np.exp(1 - 1 / mean),
     ),
-    Loss(
+    dataclasses.replace(
+        _POISSON,
         objective="reg:tweedie",
         kind="cost",
-        default_metric="tweedie-nloglik@1.5",
-        link=LOG,
-        range=AMOUNTS,
-        label_advice="must be 0 or more for reg:tweedie, {found}: reg:squarederror takes numbers of any sign",
         parameters=("tweedie_variance_power",),
-        takes_targets=not SHARES_ARE_MARGINS,
         configure=_with_variance_power,
     ).with_params({}),
 )
@@ -606,18 +562,16 @@ def loss_with_gradient(objective: Any) -> Loss:
     loss = loss_named(objective)
     if not loss.has_gradient:
         raise ValueError(
-            f"an objective in Python can guide the objectives {objectives_by_kind('callback')}; {objective} "
+            f"an objective in Python can guide the objectives {objectives_by_kind(with_gradient=True)}; {objective} "
             "requires copies of the rows: use pi_xgb.train, which makes them"
         )
     return loss
 
 
-def objectives_by_kind(engine: str = "") -> str:
-    """Return the objectives that a teacher can guide (with this engine), for a message."""
-    named = {
-        kind: [name for name, loss in LOSSES.items() if loss.kind == kind and engine in ("", *loss.engines)]
-        for kind in KINDS
-    }
+def objectives_by_kind(*, with_gradient: bool = False) -> str:
+    """Return the objectives that a teacher can guide (with a custom objective), for a message."""
+    losses = [loss for loss in _ALL if loss.has_gradient or not with_gradient]
+    named = {kind: [loss.objective for loss in losses if loss.kind == kind] for kind in KINDS}
     return "; ".join(f"{', '.join(names)} ({KINDS[kind]})" for kind, names in named.items() if names)
 
 

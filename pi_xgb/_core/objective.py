@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import weakref
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
@@ -77,6 +77,9 @@ class KLObjective:
     0.5
     """
 
+    _callers: weakref.WeakKeyDictionary[xgboost.Booster, _Caller]
+    _started: weakref.ref[xgboost.Booster] | None
+
     def __init__(
         self,
         teacher: Any,
@@ -97,7 +100,7 @@ class KLObjective:
         guides = as_guides(teacher, kl_weight, within, read_teacher_weight(teacher_weight))
         check_same_labelled(guides, self._labelled)
         self._guides = [guide for guide in guides if guide.kl_weight > 0]
-        self._callers = _Callers()
+        self.__setstate__({})
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
         """Return gradient and Hessian for ``xgboost.train``."""
@@ -158,12 +161,11 @@ class KLObjective:
         """
         spec = Spec.read(params)
         loss_with_gradient(spec.objective)  # an error for an objective without one
-        _check_agree(self.objective, spec.objective)
-        if spec.loss.applies_scale_pos_weight:
-            _check_scale(spec.scale_pos_weight, self.scale_pos_weight)
+        self._check_agrees(spec.loss, spec.scale_pos_weight)
         check_is_dmatrix(dtrain, "dtrain")
         self._check_lengths(dtrain.num_row())
-        spec = dataclasses.replace(spec, scale_pos_weight=self.scale_pos_weight)
+        if spec.loss.applies_scale_pos_weight:
+            spec = dataclasses.replace(spec, scale_pos_weight=self.scale_pos_weight)
         training = Training.from_matrix(spec, dtrain, self._labelled)
         return Distillation(training.replace(guides=tuple(self._guides))).base_score()
 
@@ -172,14 +174,14 @@ class KLObjective:
         part = copy.copy(self)
         part._labelled = None if self._labelled is None else self._labelled[rows]
         part._guides = [guide.subset(rows) for guide in self._guides]
-        part._callers = _Callers()
         return part
 
     def _gradient(
         self, margin: Array, label: Array, weight: Array, dtrain: xgboost.DMatrix | None
     ) -> tuple[Array, Array]:
         booster = calling_booster()
-        loss = self._callers.loss(booster, self.objective, self.scale_pos_weight)
+        caller = self._caller(booster)
+        loss = caller.loss
         if (margin.ndim == 2) != (loss.multiclass or label.ndim == 2):
             raise ValueError(
                 f"the objective {loss.objective!r} does not fit margins of shape {margin.shape}: "
@@ -187,13 +189,50 @@ class KLObjective:
             )
         # Repeated in every round, since the matrix may have changed; it costs two passes over the labels.
         self._check_lengths(len(margin))
-        spec = Spec({}, loss, margin.shape[1] if loss.multiclass else 0, self.scale_pos_weight, self.device)
+        scale = self.scale_pos_weight if loss.applies_scale_pos_weight else 1.0
+        spec = Spec({}, loss, margin.shape[1] if loss.multiclass else 0, scale, self.device)
         training = Training.from_arrays(
             spec, label, weight, self._labelled, n_rows=len(margin), name="the training matrix"
         )
         distillation = Distillation(training.replace(guides=tuple(self._guides)))
-        self._callers.start(distillation, booster, dtrain)
+        if distillation.is_adaptive:
+            if booster is None or self._started is None or self._started() is not booster:
+                distillation.start(None if booster is None else Student(booster, dtrain))
+                # Set after the start: if that raised, the next call must raise again.
+                self._started = None if booster is None else weakref.ref(booster)
+            distillation.take_steps(caller.settings, caller.averages)
         return distillation.gradient(margin)
+
+    def _caller(self, booster: xgboost.Booster | None) -> _Caller:
+        """Return objective and settings of a Booster; without a Booster those that are named."""
+        if booster is None:
+            if self.objective is None:
+                raise ValueError(
+                    "objective must be named where no Booster calls: KLObjective(q, objective='binary:logistic')"
+                )
+            return _Caller(loss_with_gradient(self.objective), {}, None)
+        if booster not in self._callers:
+            found = configuration_of(booster)
+            loss = loss_with_gradient(found.objective).with_params(found.objective_params)
+            self._check_agrees(loss, float(found.objective_params.get("scale_pos_weight", 1)))
+            self._callers[booster] = _Caller(loss, found.settings, {})
+        return self._callers[booster]
+
+    def _check_agrees(self, loss: Loss, scale_pos_weight: float) -> None:
+        """Raise unless the keywords fit the objective of the Booster and its ``scale_pos_weight``."""
+        named, given = self.objective, self.scale_pos_weight
+        if named is not None and not loss_with_gradient(named).has_gradient_of(loss):
+            raise ValueError(
+                f"KLObjective has objective={named!r}, but the Booster trains {loss.objective!r}: set "
+                f"params['objective'] = {named!r}, or leave objective out of KLObjective. With a function as objective "
+                "XGBRegressor trains reg:squarederror and XGBClassifier its classes; for others pass objective= and "
+                "teacher= to PrivilegedXGBRegressor"
+            )
+        if loss.applies_scale_pos_weight and scale_pos_weight not in (1, given):
+            raise ValueError(
+                f"params['scale_pos_weight'] is {scale_pos_weight:g}, which XGBoost ignores under a custom objective, "
+                f"and KLObjective has {given:g}: give both the same value, or leave both out"
+            )
 
     def _check_lengths(self, n_rows: int) -> None:
         """Raise unless values per row are as many as rows, and one row is labelled."""
@@ -207,71 +246,25 @@ class KLObjective:
         if self._labelled is not None and not self._labelled.any() and not collective.is_distributed():
             raise no_labelled_row("labelled")
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_callers", "_started")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Copies, also those of other processes, know no caller.
+        self.__dict__.update(state)
+        self._callers, self._started = weakref.WeakKeyDictionary(), None
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
 
 
-class _Callers:
-    """State about calling Boosters; copies and other processes start without it."""
+class _Caller(NamedTuple):
+    """A Booster that calls the objective."""
 
-    def __init__(self) -> None:
-        self._known: tuple[weakref.ref[xgboost.Booster], Loss] | None = None
-        self._started: weakref.ref[xgboost.Booster] | None = None
-        self._averages: weakref.WeakKeyDictionary[xgboost.Booster, dict[int, Array]] = weakref.WeakKeyDictionary()
-        self._settings: dict[str, str] = {}
-
-    def __reduce__(self) -> Any:
-        return type(self), ()
-
-    def loss(self, booster: xgboost.Booster | None, named: str | None, scale_pos_weight: float) -> Loss:
-        """Return the loss of a Booster, from its objective and params; without a Booster the one that is ``named``."""
-        if booster is None:
-            if named is None:
-                raise ValueError(
-                    "objective must be named where no Booster calls: KLObjective(q, objective='binary:logistic')"
-                )
-            return loss_with_gradient(named)
-        if self._known is None or self._known[0]() is not booster:
-            found = configuration_of(booster)
-            loss = loss_with_gradient(found.objective).with_params(found.objective_params)
-            _check_agree(named, found.objective)
-            if loss.applies_scale_pos_weight:
-                _check_scale(float(found.objective_params["scale_pos_weight"]), scale_pos_weight)
-            self._known = weakref.ref(booster), loss
-        return self._known[1]
-
-    def start(
-        self, distillation: Distillation, booster: xgboost.Booster | None, dtrain: xgboost.DMatrix | None
-    ) -> None:
-        """Start adaptive teachers, unless this is a later round of the training in which they were started."""
-        if not distillation.is_adaptive:
-            return
-        if booster is None or self._started is None or self._started() is not booster:
-            distillation.start(None if booster is None else Student(booster, dtrain))
-            self._settings = {} if booster is None else configuration_of(booster).settings
-            # Set after the start: if that raised, the next call must raise again.
-            self._started = None if booster is None else weakref.ref(booster)
-        distillation.use_steps_of(self._settings)
-        # Averages per booster: trainings may interleave; without a Booster the training is unknown.
-        distillation.averages = None if booster is None else self._averages.setdefault(booster, {})
-
-
-def _check_agree(named: str | None, objective: str) -> None:
-    if named is not None and not loss_with_gradient(named).has_gradient_of(loss_with_gradient(objective)):
-        raise ValueError(
-            f"KLObjective has objective={named!r}, but the Booster trains {objective!r}: set params['objective'] = "
-            f"{named!r}, or leave objective out of KLObjective. With a function as objective XGBRegressor trains "
-            "reg:squarederror and XGBClassifier its classes; for others pass objective= and teacher= to "
-            "PrivilegedXGBRegressor"
-        )
-
-
-def _check_scale(in_params: float, given: float) -> None:
-    if in_params not in (1, given):
-        raise ValueError(
-            f"params['scale_pos_weight'] is {in_params:g}, which XGBoost ignores under a custom objective, and "
-            f"KLObjective has {given:g}: pass KLObjective(..., scale_pos_weight={in_params:g}), or leave it out"
-        )
+    loss: Loss
+    settings: Mapping[str, str]
+    averages: dict[int, Array] | None
+    """Per Booster, since trainings may interleave; without a Booster the training is unknown."""
 
 
 class JointObjective(KLObjective):
@@ -327,10 +320,10 @@ class JointObjective(KLObjective):
         if "objective" not in chosen and number_of_classes(chosen) < 2:
             chosen["objective"] = "binary:logistic"
         spec = Spec.read(chosen)
-        self.teacher = JointTeacher(dprivileged, chosen)
+        teacher = JointTeacher(dprivileged, chosen)
         per_row = read_teacher_weight(teacher_weight, dprivileged.num_row())
         super().__init__(
-            [(self.teacher, kl_weight if per_row is None else kl_weight * per_row), *pairs_of(extra_teachers)],
+            [(teacher, kl_weight if per_row is None else kl_weight * per_row), *pairs_of(extra_teachers)],
             objective=spec.objective,
             scale_pos_weight=spec.scale_pos_weight,
             device=spec.device,
@@ -338,7 +331,7 @@ class JointObjective(KLObjective):
         )
         self.kl_weight = kl_weight
 
-    def subset(self, rows: Array) -> KLObjective:
-        part: Any = super().subset(rows)
-        part.teacher = next((guide.teacher for guide in part._guides if isinstance(guide.teacher, JointTeacher)), None)
-        return part  # type: ignore[no-any-return]
+    @property
+    def teacher(self) -> JointTeacher | None:
+        """The teacher with the privileged booster; None at a ``kl_weight`` of 0."""
+        return next((guide.teacher for guide in self._guides if isinstance(guide.teacher, JointTeacher)), None)

@@ -32,7 +32,7 @@ class FixedTeacher(Teacher):
         self.about = About(kind="array", within=within)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        return self.values
+        return self._q
 
     @property
     def values(self) -> np.ndarray[Any, Any]:
@@ -41,10 +41,14 @@ class FixedTeacher(Teacher):
         return values
 
     def start(self, training: Training) -> None:
-        if len(self._q) != training.n_rows:
+        self.check(training.n_rows)
+
+    def check(self, n_rows: int) -> None:
+        """Raise unless there is a q for each of ``n_rows`` rows."""
+        if len(self._q) != n_rows:
             raise ValueError(
-                f"the q of the teacher has {len(self._q)} rows, but dtrain has {training.n_rows} rows: compute it for "
-                "these rows, in their order"
+                f"the q of the teacher has {len(self._q)} rows, but dtrain has {n_rows} rows: compute it for these "
+                "rows, in their order"
             )
 
     def subset(self, rows: Array) -> Teacher:
@@ -132,16 +136,7 @@ def check_q(
     if needed is not None and len(needed) == len(array):
         array[~needed] = 0
         values = array[needed]
-    if not values.size:
-        return array
-    low, high = float(values.min()), float(values.max())
-    if np.isnan(low):
-        raise ValueError(
-            f"the q of {name} must not be NaN, got {int(np.isnan(values).sum())} NaN: give a value for every row, and "
-            "a teacher_weight of 0 to rows that the teacher cannot predict"
-        )
-    if not within.holds(low, high):
-        raise ValueError(f"the q of {name} must {within.must}, got values from {low} to {high}: {within.advice}")
+    within.check(values, f"the q of {name}")
     if within.sums_to_one and values.ndim == 2 and not np.allclose(values.sum(axis=1), 1, atol=1e-3):
         raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
     return array
@@ -172,68 +167,60 @@ def is_list_of_pairs(teacher: Any) -> bool:
     )
 
 
-def weighted_pairs(
-    teacher: Any, kl_weight: float | None, teacher_weight: Array | None
-) -> list[tuple[Any, float | None, Array | None]]:
-    """Return each teacher with its weight, and its weight per row where the user gave one."""
+def weighted(teacher: Any, kl_weight: float | None, teacher_weight: Array | None) -> list[Guide]:
+    """Return each teacher as the user gave it, with its weight, also per row where that was given."""
     if not is_list_of_pairs(teacher):
-        return [(teacher, kl_weight, teacher_weight)]
+        return [Guide(teacher, DEFAULT_KL_WEIGHT if kl_weight is None else kl_weight, teacher_weight)]
     if kl_weight is not None or teacher_weight is not None:
-        given = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
+        keyword = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(
-            f"{given} is not supported with a list of (teacher, weight), which has its own weights: leave it out and "
+            f"{keyword} is not supported with a list of (teacher, weight), which has its own weights: leave it out and "
             "put each weight in the list, one number or one per row"
         )
-    pairs: list[tuple[Any, float | None, Array | None]] = []
+    guides, name = [], "the weight of a teacher in the list"
     for member, weight in teacher:
-        name = "the weight of a teacher in the list"
         if np.ndim(weight) == 0:
-            pairs.append((member, check_kl_weight(weight, name), None))
+            guides.append(Guide(member, check_kl_weight(weight, name)))
         else:
             per_row = read_teacher_weight(weight, name=name)
             # The model records the largest of them as the weight of this teacher.
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
-            pairs.append((member, most, None if per_row is None else per_row / most))
-    return pairs
+            guides.append(Guide(member, most, None if per_row is None else per_row / most))
+    return guides
 
 
 def as_guides(teacher: Any, kl_weight: float | None, within: Range, teacher_weight: Array | None = None) -> list[Guide]:
     """Return the user's teachers: an array of q, a :class:`Teacher`, or a list of pairs of these and a weight."""
-    return [
-        guide(as_teacher(member, within, per_row), DEFAULT_KL_WEIGHT if weight is None else weight, per_row)
-        for member, weight, per_row in weighted_pairs(teacher, kl_weight, teacher_weight)
-    ]
+    return [as_guide(guide, within) for guide in weighted(teacher, kl_weight, teacher_weight)]
 
 
-def guide(teacher: Teacher, kl_weight: float, per_row: Array | None) -> Guide:
-    """Return a teacher with its weight; without weights per row its own default holds."""
+def as_guide(guide: Guide, within: Range) -> Guide:
+    """Return the user's teacher, checked; without weights per row its own default holds."""
+    teacher = as_teacher(guide.teacher, within, guide.per_row)
     check_choice(teacher.hessian, HESSIANS, f"{type(teacher).__name__}.hessian")
-    return Guide(teacher, kl_weight, teacher.about.weight if per_row is None else per_row)
+    return Guide(teacher, guide.kl_weight, teacher.about.weight if guide.per_row is None else guide.per_row)
 
 
 def as_teacher(teacher: Any, within: Range, per_row: Array | None) -> Teacher:
     """Return the user's Teacher, or a teacher of an array of q."""
     if isinstance(teacher, Teacher):
         return teacher
+    advice = ""
     if isinstance(teacher, str):
-        raise TypeError(
-            f"teacher must be an array of q or a Teacher here, got {teacher!r}: train it first with "
-            f"pi_xgb.fit_teacher(..., teacher={teacher!r})"
+        advice = f"train it first with pi_xgb.fit_teacher(..., teacher={teacher!r})"
+    elif callable(teacher) or hasattr(teacher, "predict_proba"):
+        advice = (
+            "a teacher comes with its data. Pass pi_xgb.ModelTeacher(model, data), or train it first with "
+            "pi_xgb.fit_teacher(..., teacher=model)"
         )
-    if callable(teacher) or hasattr(teacher, "predict_proba"):
+    elif isinstance(teacher, (list, tuple)) and any(isinstance(item, (Teacher, tuple)) for item in teacher):
+        advice = "write all pairs with the teacher first, teacher=[(q, 0.5), (DemographicParity(sex), 2.0)]"
+    elif isinstance(teacher, xgboost.DMatrix):
+        advice = "pass the matrix of privileged features as privileged="
+    if advice:
         raise TypeError(
-            f"teacher must come with its data, got {type(teacher).__name__}: pass pi_xgb.ModelTeacher(model, data), "
-            "or train it first with pi_xgb.fit_teacher(..., teacher=model)"
-        )
-    if isinstance(teacher, (list, tuple)) and any(isinstance(item, (Teacher, tuple)) for item in teacher):
-        raise TypeError(
-            "a list of teachers must hold pairs (teacher, weight), each with the teacher first: "
-            "teacher=[(q, 0.5), (DemographicParity(sex), 2.0)]"
-        )
-    if isinstance(teacher, xgboost.DMatrix):
-        raise TypeError(
-            "teacher must be an array of q, a Teacher or a list of (teacher, weight), got a DMatrix: pass the "
-            "matrix of privileged features as privileged="
+            "teacher must be an array of q, a Teacher or a list of pairs (teacher, weight), got "
+            f"{repr(teacher) if isinstance(teacher, str) else type(teacher).__name__}: {advice}"
         )
     return FixedTeacher(teacher, within, needed=None if per_row is None else per_row > 0)
 

@@ -13,18 +13,18 @@ from xgboost.callback import TrainingCallback
 
 from .._privacy_record import record_privacy
 from .._rows.checks import check_whole
-from .._rows.matrix_checks import check_evals, check_metric, check_total_weight
-from .._rows.supervision import warn_of_idle_rows
+from .._rows.matrix_checks import check_evals, check_metric
+from .._rows.supervision import check_evals_are_labelled, warn_of_idle_rows
 from .._xgb.categories import warn_of_pieces
 from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like, keyword_names
+from .blend import total_weight
 from .engines import MODULES, Engine, choose
-from .engines.boosting import Boosting
 from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
 from .record import record
-from .training import Guide, Spec, Training
+from .training import Boosting, Guide, Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.train)
 
@@ -185,10 +185,8 @@ def train_by(
         chosen = _engine(engine, training, boosting)
         training = with_fitted_teachers(training, None if boosting.keywords.get("verbose_eval") else False)
         rows = None if training.guides else _labelled_alone(training, boosting.dtrain)
-        if rows is not None:
-            booster = boosting.run(params, rows)
-        else:
-            booster = MODULES[chosen].fit(training, boosting)
+        booster = MODULES[chosen].fit(training, boosting) if rows is None else boosting.run(params, rows)
+        if training.guides:
             record(booster, training, chosen)
             warn_of_pieces(booster)
         teachers = [guide.teacher for guide in training.guides]
@@ -203,13 +201,8 @@ def read(keywords: Keywords, spec: Spec, boosting: Boosting) -> Training:
     with all_or_none("a check of the training data"):
         training = keywords.read(spec, boosting)
         keywords.check_continues(boosting.xgb_model)
-        if training.labelled is not None and any(matrix is boosting.dtrain for matrix, _ in boosting.evals):
-            raise ValueError(
-                "dtrain must not be among the evals, since it has rows without a label: evaluate on its labelled rows, "
-                "evals=[(dtrain.slice(np.flatnonzero(labelled)), 'train'), ...]"
-            )
+        check_evals_are_labelled(training.labelled, boosting.dtrain, boosting.evals)
     training = training.counting()
-    check_total_weight(boosting.dtrain.get_weight(), training.n_rows, "dtrain")
     training.check_labelled_rows()
     training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
     return training
@@ -217,17 +210,12 @@ def read(keywords: Keywords, spec: Spec, boosting: Boosting) -> Training:
 
 def _engine(engine: str, training: Training, boosting: Boosting) -> str:
     """Return the engine to train with, the same on every worker."""
-    is_uniform = training.is_uniform
-    if training.guides and not is_uniform:
-        warn_of_idle_rows(training.idle_rows)
+    is_uniform, guides = training.is_uniform, training.guides
+    if guides and not is_uniform:
+        warn_of_idle_rows(total_weight(training.labelled, [guide.weight for guide in guides]) == 0)
     with all_or_none("the choice of the engine"):
         return choose(
-            engine,
-            training.spec,
-            training.guides,
-            is_uniform=is_uniform,
-            dtrain=boosting.dtrain,
-            evals=boosting.evals,
+            engine, training.spec, guides, is_uniform=is_uniform, dtrain=boosting.dtrain, evals=boosting.evals
         )
 
 

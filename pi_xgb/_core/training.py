@@ -8,22 +8,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
+from xgboost.callback import TrainingCallback
 
 from .._arrays import Array
 from .._privacy_record import Privacy
-from .._rows.matrix_checks import (
-    check_base_margin,
-    check_has_columns,
-    check_labels_per_row,
-    check_queries,
-    check_weights,
-)
+from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix, check_queries, check_weights
 from .._rows.supervision import no_labelled_row
 from .._warnings import warn_user
-from .._xgb.collective import global_max, on_any_worker, on_every_worker
+from .._xgb.collective import global_max, global_sum, on_any_worker
 from .._xgb.matrix import query_of_row
-from .._xgb.params import carried_objective_params, number_of_classes, objective_name, scale_pos_weight, user_params
-from .losses import OF_TARGETS, Loss, Range, loss_named
+from .._xgb.params import (
+    carried_objective_params,
+    check_scale_pos_weight,
+    number_of_classes,
+    objective_name,
+    user_params,
+)
+from .._xgb.rebind import train_in_place_of
+from .losses import Loss, Range, loss_named
 
 # Params about the student's columns do not apply to the teacher's.
 ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
@@ -38,6 +40,7 @@ class Spec:
     loss: Loss
     n_classes: int
     scale_pos_weight: float
+    """The factor on the weight of rows labelled 1; 1 where the objective has none."""
     device: str
 
     @classmethod
@@ -56,7 +59,8 @@ class Spec:
             raise ValueError(
                 f"params['num_class'] must be at least 2 for {loss.objective}, got {own.get('num_class')!r}"
             )
-        scale = scale_pos_weight(own)
+        scale = check_scale_pos_weight(own.get("scale_pos_weight", 1))  # raises also where the objective has none
+        scale = scale if loss.applies_scale_pos_weight else 1.0
         return cls(own, loss, n_classes if loss.multiclass else 0, scale, str(own.get("device", "cpu")))
 
     @property
@@ -71,11 +75,6 @@ class Spec:
     def shape(self, n_rows: int) -> tuple[int, ...]:
         """Return the shape of the means of so many rows."""
         return (n_rows, self.n_classes) if self.n_classes else (n_rows,)
-
-    def base_score_at(self, mean: Array) -> Any:
-        """Return the ``base_score`` that XGBoost estimates from the weighted mean of the labels."""
-        scales = self.loss.applies_scale_pos_weight and self.scale_pos_weight != 1
-        return self.loss.estimated_base_score(self.loss.newton_step(mean) if scales else mean)
 
     def of_teacher(self, teacher_params: Any) -> Spec:
         """Return the teacher's spec: its own params on top of those that it shares with the student."""
@@ -95,11 +94,42 @@ class Spec:
             )
         return own
 
-    @property
-    def drops_trees(self) -> bool:
-        """Whether rounds drop earlier trees, by dart or its params."""
-        named = any(float(self.params.get(name, 0)) > 0 for name in ("rate_drop", "one_drop"))
-        return named or self.params.get("booster") == "dart"
+
+@dataclasses.dataclass(frozen=True)
+class Boosting:
+    """The rows that are boosted, and the user's keywords of ``xgboost.train`` other than params."""
+
+    dtrain: xgboost.DMatrix
+    num_boost_round: int = 10
+    evals: Sequence[tuple[xgboost.DMatrix, str]] = ()
+    keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    xgb_model: Any = None
+    """The model that the training continues."""
+
+    @classmethod
+    def of(cls, dtrain: xgboost.DMatrix, num_boost_round: int, keywords: Mapping[str, Any]) -> Boosting:
+        """Return the call with these keywords, without an objective."""
+        others = {name: value for name, value in keywords.items() if name not in ("evals", "obj")}
+        evals = check_evals(keywords.get("evals") or (), "evals")
+        return cls(dtrain, num_boost_round, evals, others, keywords.get("xgb_model"))
+
+    def run(
+        self,
+        params: Any,
+        matrix: xgboost.DMatrix | None = None,
+        callbacks: Sequence[TrainingCallback] = (),
+        **changed: Any,
+    ) -> xgboost.Booster:
+        """Call ``xgboost.train``. A ``matrix`` in place of dtrain uses the cuts of dtrain."""
+        stands_in = matrix is not None and matrix is not self.dtrain
+        train = train_in_place_of(self.dtrain) if stands_in else xgboost.train
+        keywords = {"evals": self.evals, **self.keywords, **changed}
+        if callbacks:
+            keywords["callbacks"] = [*(self.keywords.get("callbacks") or ()), *callbacks]
+        booster: xgboost.Booster = train(
+            params, self.dtrain if matrix is None else matrix, self.num_boost_round, **keywords
+        )
+        return booster
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -203,11 +233,6 @@ class Guide(NamedTuple):
         """One number, or one number per row."""
         return self.kl_weight if self.per_row is None else self.kl_weight * self.per_row
 
-    @property
-    def moves_freely(self) -> bool:
-        """Whether the Hessian counts less than the full weight of the teacher."""
-        return bool(self.teacher.is_adaptive and self.teacher.hessian != "full")
-
     def subset(self, rows: Array) -> Guide:
         """The same teacher and weight for some of the rows."""
         return Guide(self.teacher.subset(rows), self.kl_weight, None if self.per_row is None else self.per_row[rows])
@@ -239,6 +264,26 @@ class Training:
     """Whether each teacher has its own weight, so that a grid of ``kl_weight`` does not apply."""
     student: Student | None = None
     """What a teacher is told at the start of boosting; before, when it is only checked, None."""
+    n_rows: int = dataclasses.field(init=False)
+    known: Array = dataclasses.field(init=False)
+    """Which rows have a label, as a mask."""
+    teacher_label: Array = dataclasses.field(init=False)
+    """The labels as teachers see them: NaN where unknown."""
+    like: Array = dataclasses.field(init=False)
+    """An uninitialised array of the shape of a mean."""
+
+    def __post_init__(self) -> None:
+        label, labelled, n_rows = self.label, self.labelled, len(self.label)
+        derived = {
+            "n_rows": n_rows,
+            "known": np.ones(n_rows, bool) if labelled is None else labelled,
+            "teacher_label": label
+            if labelled is None
+            else np.where(per_label(labelled, label), label, np.float32(np.nan)),
+            "like": np.empty(label.shape if label.ndim == 2 else self.spec.shape(n_rows), np.float32),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def from_arrays(
@@ -247,15 +292,16 @@ class Training:
         """Return the checked training of ``n_rows`` rows; ``name`` is that of their matrix, for messages."""
         check_labels_per_row(label, n_rows, name)
         check_weights(weight, n_rows, name)
-        if label.ndim == 2:
-            _check_targets(spec, label, name)
-        known = label if labelled is None else label[labelled]
-        if known.size:
-            spec.loss.check_labels(known, spec.n_classes, name)
+        spec.loss.check_labels(label if labelled is None else label[labelled], spec.n_classes, name)
+        if label.ndim == 2 and spec.scale_pos_weight != 1:
+            raise ValueError(
+                "scale_pos_weight is not supported with a teacher and several targets, since a row has one weight: "
+                "leave it out"
+            )
         if labelled is not None:
             label = np.where(per_label(labelled, label), label, np.float32(0))
         effective = weight if weight.size else None
-        if spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1:
+        if spec.scale_pos_weight != 1:
             positive = np.where(label == 1, np.float32(spec.scale_pos_weight), np.float32(1))
             effective = positive if effective is None else positive * effective
         return cls(spec=spec, label=label, weight=effective, labelled=labelled)
@@ -265,8 +311,7 @@ class Training:
         cls, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None = None, *, name: str = "dtrain"
     ) -> Training:
         """Return the checked training of the rows of a matrix."""
-        check_has_columns(matrix, name)
-        check_base_margin(matrix.get_base_margin(), name)
+        check_matrix(matrix, name)
         label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()
         if spec.loss.by_query:
             check_weights(weight, check_queries(matrix, name), name, unit="query")
@@ -274,34 +319,12 @@ class Training:
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     @property
-    def n_rows(self) -> int:
-        """How many rows there are, labelled or not."""
-        return len(self.label)
-
-    @property
-    def known(self) -> Array:
-        """Which rows have a label, as a mask."""
-        return np.ones(self.n_rows, bool) if self.labelled is None else self.labelled
-
-    @property
-    def teacher_label(self) -> Array:
-        """The labels as teachers see them: NaN where unknown."""
-        if self.labelled is None:
-            return self.label
-        return np.where(per_label(self.labelled, self.label), self.label, np.float32(np.nan))
-
-    @property
-    def like(self) -> Array:
-        """An uninitialised array of the shape of a mean."""
-        return np.empty(self.label.shape if self.label.ndim == 2 else self.spec.shape(self.n_rows), np.float32)
-
-    @property
     def is_uniform(self) -> bool:
         """Whether label and teacher weights are the same in all rows of all workers; call it on every worker.
 
         All workers must take the same branches, also where only some have rows that differ.
         """
-        return on_every_worker(self.labelled is None and all(guide.per_row is None for guide in self.guides))
+        return not on_any_worker(self.labelled is not None or any(guide.per_row is not None for guide in self.guides))
 
     def replace(self, **changes: Any) -> Training:
         """Return the same training with other values."""
@@ -326,16 +349,12 @@ class Training:
             guides=tuple(guide.subset(rows) for guide in self.guides),
         )
 
-    @property
-    def idle_rows(self) -> Array:
-        """Which rows have neither a label nor a teacher that counts."""
-        idle = np.zeros(self.n_rows, bool) if self.labelled is None else ~self.labelled
-        for guide in self.guides:
-            idle &= np.broadcast_to(np.asarray(guide.weight) == 0, self.n_rows)
-        return idle
-
     def check_labelled_rows(self) -> None:
-        """Raise if no row has a label, or all labels of positive weight are of one class; call it on every worker."""
+        """Raise if no row counts, or all labels that do are of one class; call it on every worker."""
+        if global_sum(np.array([self.n_rows if self.weight is None else self.weight.sum()]))[0] == 0:
+            raise ValueError(
+                "the weights of dtrain are all 0, on every worker: give at least one row a positive weight"
+            )
         if not on_any_worker(self.labelled is not None):
             return
         rows, loss = self.known, self.spec.loss
@@ -378,17 +397,3 @@ class Training:
 def per_label(per_row: Array, label: Array) -> Array:
     """Return a value per row in a shape that broadcasts over several targets."""
     return per_row[:, None] if label.ndim == 2 else per_row
-
-
-def _check_targets(spec: Spec, label: Array, name: str) -> None:
-    """Raise for several targets where the loss takes one."""
-    if not spec.loss.takes_targets:
-        raise ValueError(
-            f"{name} has {label.shape[1]} labels per row, and a teacher supports several targets for "
-            f"{', '.join(OF_TARGETS)} only, not for {spec.objective}: train one model for each"
-        )
-    if spec.scale_pos_weight != 1:
-        raise ValueError(
-            "scale_pos_weight is not supported with a teacher and several targets, since a row has one weight: leave "
-            "it out"
-        )

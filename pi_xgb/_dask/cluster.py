@@ -12,9 +12,9 @@ import distributed
 import xgboost
 from xgboost import collective
 
-from .._core.checks import check_evals
-from .._core.config import PER_ROW, SETTINGS, TeacherConfig
+from .._core.keywords import PER_ROW, SETTINGS, Keywords
 from .._core.train import train
+from .._rows.matrix_checks import check_evals
 from .._xgb.collective import all_or_none
 from .._xgb.params import user_params
 from .queries import check_queries
@@ -55,7 +55,7 @@ async def train_async(
     params: Any,
     dtrain: Any,
     num_boost_round: int,
-    config: TeacherConfig,
+    config: Keywords,
     *,
     evals: Named | None,
     xgb_model: Any = None,

@@ -12,11 +12,9 @@ import numpy as np
 import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
-from .._core.config import DEFAULT_METHOD, SETTINGS, MethodName, TeacherConfig
 from .._core.engines import Engine
+from .._core.keywords import DEFAULT_METHOD, SETTINGS, Keywords, MethodName, check_obj
 from .._core.losses import LOSSES, check_labels_alone
-from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import check_obj
 from .._warnings import warn_user
 from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, warn_of_misspelt
@@ -46,7 +44,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         self,
         *,
         method: MethodName = DEFAULT_METHOD,
-        kl_weight: float = DEFAULT_KL_WEIGHT,
+        kl_weight: float | None = None,
         teacher: Literal["boosted", "forest"] | None = None,
         teacher_sees: Literal["privileged", "all"] | None = None,
         crossfit: int | None = None,
@@ -159,19 +157,19 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
             )
         return self._client_sync(functools.partial(xgboost_fit, self), **arguments)  # type: ignore[no-any-return]
 
-    def _teacher_config(self, teacher: Any, **rows: Any) -> TeacherConfig:
+    def _teacher_config(self, teacher: Any, **rows: Any) -> Keywords:
         """Return the checked configuration of the estimator and of one ``fit``."""
         for name in _ELSEWHERE.keys() & (getattr(self, "kwargs", None) or {}).keys():
             raise TypeError(f"{name} is no parameter of the Dask estimators: use {_ELSEWHERE[name]}")
         settings = {name: getattr(self, name) for name in SETTINGS}
-        config = TeacherConfig(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
+        config = Keywords(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
         if config.is_given:
             config.check()
             config.check_distributed()
             self._check_objective(config)
         return config
 
-    def _check_objective(self, config: TeacherConfig) -> None:
+    def _check_objective(self, config: Keywords) -> None:
         """Raise for an objective that needs more than y."""
         check_labels_alone(self.objective, "DaskPrivilegedXGBRanker")
 
@@ -180,7 +178,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         return columns, sets
 
     async def _train_with_teacher(
-        self, config: TeacherConfig, columns: Columns, sets: list[Columns], *, client: Any, evals: Any, **arguments: Any
+        self, config: Keywords, columns: Columns, sets: list[Columns], *, client: Any, evals: Any, **arguments: Any
     ) -> Any:
         """Train in place of XGBoost, with the matrices that XGBoost built for the student."""
         check_obj(arguments.pop("obj", None), config)

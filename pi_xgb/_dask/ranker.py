@@ -7,9 +7,8 @@ from typing import Any, Self
 
 from xgboost.dask import DaskXGBRanker
 
-from .._core.config import TeacherConfig
-from .._core.spec import Spec
-from .._core.train import check_engine
+from .._core.keywords import Keywords, check_engine
+from .._core.training import Spec
 from .estimators import Columns, DaskPrivilegedXGBModel
 from .queries import with_whole_queries
 
@@ -117,9 +116,9 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
             for own in sets
         ]
 
-    def _check_objective(self, config: TeacherConfig) -> None:
+    def _check_objective(self, config: Keywords) -> None:
         """Raise before the shuffle what workers would raise after it."""
         spec = Spec.read(self.get_xgb_params())
         if not spec.loss.by_query:
             raise ValueError(f"objective must be 'rank:ndcg' or 'rank:pairwise' in a ranker, got {spec.objective!r}")
-        check_engine(self.engine, spec, config.supervision_without_rows(), is_uniform=True)
+        check_engine(self.engine, spec, config, is_uniform=True)

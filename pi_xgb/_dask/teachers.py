@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._constraints.by_column import ByColumn
+from .._constraints.constraint import Constraint
 from .._core.losses import NUMBERS
-from .._core.teachers import Teacher, as_teacher, is_list_of_pairs
+from .._core.teachers import FixedTeacher, as_teacher, is_list_of_pairs
+from .._core.training import Teacher
 from .rows import Assignment, Part, PerRow, is_collection, joined, parts_of_collection
 
 
@@ -23,7 +25,9 @@ class TeacherParts(NamedTuple):
         """Return the argument of :func:`teacher_of_rows` for a worker."""
         if self.columns:
             return self.teacher, {name: assignment.futures(column, worker) for name, column in self.columns.items()}
-        return self.teacher.shard(assignment.rows(parts, worker)), {}
+        rows = assignment.rows(parts, worker)
+        of_worker = self.teacher.shard(rows) if isinstance(self.teacher, FixedTeacher) else self.teacher.subset(rows)
+        return of_worker, {}
 
 
 async def read_teachers(client: Any, teacher: Any, parts: Sequence[Part]) -> list[tuple[Any, Any]]:
@@ -62,7 +66,12 @@ async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any
             columns[name] = await parts_of_collection(client, column, parts, name)
         return TeacherParts(ByColumn(teacher.constraint, {name: name for name in columns}, teacher.options), columns)
     whole = as_teacher(teacher, NUMBERS, None)
-    whole.check(sum(part.rows for part in parts))
+    if whole.about.matrices:
+        raise TypeError(
+            "a JointTeacher holds a DMatrix of one process: for JPIB on a cluster pass privileged= and method='jpib'"
+        )
+    if isinstance(whole, (FixedTeacher, Constraint)):
+        whole.check(sum(part.rows for part in parts))
     return TeacherParts(whole, {})
 
 
@@ -74,4 +83,4 @@ def teacher_of_rows(sent: Any) -> Any:
         return sent
     teacher, columns = sent
     values = {name: joined(column) for name, column in columns.items()}
-    return teacher.resolve_columns(values.__getitem__)
+    return teacher.resolve_columns(values.__getitem__) if isinstance(teacher, ByColumn) else teacher

@@ -7,10 +7,8 @@ from typing import Any, Literal
 
 import xgboost.dask
 
-from .._core.config import DEFAULT_METHOD, MethodName, TeacherConfig
 from .._core.engines import ENGINES, Engine
-from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import check_obj
+from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj
 from .._rows.checks import check_choice
 from .._xgb.signature import keyword_names
 from .cluster import train_async
@@ -30,7 +28,7 @@ def train(
     teacher: Any = None,
     teacher_sees: Literal["privileged", "all"] | None = None,
     crossfit: int | None = None,
-    kl_weight: float = DEFAULT_KL_WEIGHT,
+    kl_weight: float | None = None,
     teacher_params: Any = None,
     privileged_evals: Sequence[tuple[Any, str]] | None = None,
     allow_overlap: bool = False,
@@ -112,7 +110,7 @@ def train(
     (300,)
     """
     given = locals()
-    client, config = this_client(client), TeacherConfig.from_keywords(given)
+    client, config = this_client(client), Keywords.of(given)
     config.check(early_stopping_rounds)
     config.check_distributed()
     check_choice(engine, ENGINES, "engine")

@@ -15,22 +15,19 @@ import xgboost
 from .._arrays import Array
 from .._constraints.by_column import ByColumn
 from .._constraints.groups import BetweenGroups, EqualizedOdds
-from .._core.checks import check_dmatrix
-from .._core.spec import Spec
-from .._core.train import train
+from .._core.folds import Split
+from .._core.keywords import Keywords
 from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_jobs, check_whole
 from .._rows.groups import MAX_GROUPS, Groups, check_few
 from .._rows.names import describe
-from .._rows.supervision import checked_groups
 from .._rows.vectors import as_cut
-from .._selection.candidates import positive_weights
-from .._selection.problem import settled
-from .._selection.splits import Split, splits_of
+from .._selection.candidates import PLAIN, positive_weights
+from .._selection.students import Students, settled
 from .._warnings import warn_user
-from .._xgb.matrix import exclusive, slice_rows
+from .._xgb.params import objective_name
 from .._xgb.signature import called_like
-from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
+from .._xgb.threads import in_threads, jobs_side_by_side
 from .measured import HeldOut, gap_of
 from .result import NO_STEP, Frontier, wanted_gaps
 
@@ -133,31 +130,47 @@ def frontier(
     check_whole("num_boost_round", num_boost_round, 1)
     check_bootstrap(n_boot, confidence)
     jobs, cut = check_jobs(n_jobs, progress), as_cut(threshold)
-    final_params = settled(params)
-    _check(final_params, dtrain, constraint)
-    n_rows, label, weight = dtrain.num_row(), dtrain.get_label(), dtrain.get_weight()
-    fold_params, jobs = on_one_thread(final_params, n_rows), jobs or jobs_side_by_side(final_params, n_rows)
+    final_params, rounds = settled(params), int(num_boost_round)
+    _check(final_params, constraint)
+    students = Students.read(final_params, rounds, dtrain, Keywords(), "frontier", groups=groups, sees_all=False)
+    constraint.check(dtrain.num_row())
+    label, weight = dtrain.get_label(), dtrain.get_weight()
+    if not np.isin(label, (0, 1)).all():
+        raise ValueError(
+            "dtrain must have labels 0 and 1 for frontier, which counts correct decisions, got labels from "
+            f"{label.min()} to {label.max()}"
+        )
     gaps = wanted_gaps(gap, constraint.gap)
-    splits = splits_of(label, nfold, 1, folds, seed, classes=True, groups=checked_groups(groups, n_rows))
+    splits = students.splits(nfold, 1, folds, seed)
     rows = np.unique(np.concatenate([split.test for split in splits]))
     _check_weighed(splits, rows, label, weight)
     weight = weight[rows] if weight.size else None
     groups_of_rows = _compared(constraint, rows)
     held_out = HeldOut(label[rows], weight, groups_of_rows, constraint.gap, cut, n_boot, confidence, seed)
+    jobs = jobs or jobs_side_by_side(final_params, dtrain.num_row())
     constraints = _by_step(constraint)
     steps = (1 + (len(weights) + _HALVINGS * len(gaps)) * len(constraints)) * len(splits)
     with progress_bar(steps, "frontier", progress) as step:
-        students = Students(fold_params, dtrain, int(num_boost_round), splits, jobs, cut, step)
-        plain, train_gap = students.scores(0.0, constraint)
-        plain = plain[rows]
+
+        def scores_of(kl_weight: float, taught_by: BetweenGroups) -> tuple[Array, float]:
+            """Return the mean held-out score of each row, and the mean gap on training rows."""
+            taught = dataclasses.replace(students, constraints=[(taught_by, kl_weight)] if kl_weight else [])
+            found = in_threads(lambda split: _fold_scores(taught, split, constraint, cut, step), splits, jobs)
+            total, count = np.zeros((2, dtrain.num_row()))
+            for split, (scores, _) in zip(splits, found, strict=True):
+                total[split.test] += scores
+                count[split.test] += 1
+            return (total[rows] / count[rows]).astype(np.float32), float(np.mean([gap for _, gap in found]))
+
+        plain, train_gap = scores_of(0.0, constraint)
         measured_plain = held_out.measure(plain, plain, train_gap)
         lines = [{"kl_weight": 0.0, **measured_plain, "hessian": NO_STEP}]
         for with_step in constraints:
             found = {0.0: measured_plain}
 
             def measure(kl_weight: float, found: Any = found, with_step: BetweenGroups = with_step) -> None:
-                scores, train_gap = students.scores(kl_weight, with_step)
-                found[kl_weight] = held_out.measure(scores[rows], plain, train_gap)
+                scores, train_gap = scores_of(kl_weight, with_step)
+                found[kl_weight] = held_out.measure(scores, plain, train_gap)
 
             for kl_weight in weights:
                 measure(kl_weight)
@@ -166,7 +179,18 @@ def frontier(
             lines += [{"kl_weight": a, **found[a], "hessian": with_step.hessian} for a in found if a]
     table = pd.DataFrame(lines).set_index("kl_weight").sort_index(kind="stable")
     _warn_apart(table, constraint.gap, gaps)
-    return Frontier(table, constraint.gap, final_params, int(num_boost_round), gaps)
+    return Frontier(table, constraint.gap, final_params, rounds, gaps)
+
+
+def _fold_scores(
+    students: Students, split: Split, constraint: BetweenGroups, threshold: float, step: Callable[[], Any]
+) -> tuple[Array, float]:
+    """Return the scores of the held-out rows of a fold, and the gap on its training rows."""
+    part = students.take(split.train, split.test)
+    booster = part.fit(PLAIN, students.num_boost_round)
+    step()
+    scores, groups = booster.predict(part.dtrain), constraint.compared(split.train)
+    return booster.predict(part.held_out), gap_of(constraint.gap, part.dtrain, scores, groups, threshold)
 
 
 def _by_step(constraint: BetweenGroups) -> list[BetweenGroups]:
@@ -198,39 +222,7 @@ def _warn_apart(table: pd.DataFrame, gap: str, wanted: Sequence[float]) -> None:
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class Students:
-    """The students of every fold, one ``kl_weight`` at a time."""
-
-    params: dict[str, Any]
-    dtrain: xgboost.DMatrix
-    rounds: int
-    splits: Sequence[Split]
-    jobs: int
-    threshold: float
-    step: Callable[[], Any]
-
-    def scores(self, kl_weight: float, constraint: BetweenGroups) -> tuple[Array, float]:
-        """Return the mean score of each row over students that did not see it, and their mean gap on training rows."""
-        total, count = np.zeros((2, self.dtrain.num_row()))
-        found = in_threads(lambda split: self._fold(split, kl_weight, constraint), self.splits, self.jobs)
-        for split, (scores, _) in zip(self.splits, found, strict=True):
-            total[split.test] += scores
-            count[split.test] += 1
-        return (total / np.maximum(count, 1)).astype(np.float32), float(np.mean([gap for _, gap in found]))
-
-    def _fold(self, split: Split, kl_weight: float, constraint: BetweenGroups) -> tuple[Array, float]:
-        """Return the scores of the held-out rows of a fold, and the gap on its training rows."""
-        with exclusive(self.dtrain):
-            part, held_out = slice_rows(self.dtrain, split.train), slice_rows(self.dtrain, split.test)
-        fitted = constraint.subset(split.train)
-        booster = train(self.params, part, self.rounds, teacher=fitted if kl_weight else None, kl_weight=kl_weight)
-        self.step()
-        groups = constraint.compared(split.train)
-        return booster.predict(held_out), gap_of(constraint.gap, part, booster.predict(part), groups, self.threshold)
-
-
-def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
+def _check(params: dict[str, Any], constraint: Any) -> None:
     if isinstance(constraint, ByColumn):
         raise TypeError(
             f"constraint must have the groups of the rows, got {constraint!r}, which names a column: pass one value "
@@ -242,24 +234,10 @@ def _check(params: dict[str, Any], dtrain: Any, constraint: Any) -> None:
             "TruePositiveRateParity, FalsePositiveRateParity and PredictiveParity do, got "
             f"{type(constraint).__name__}"
         )
-    spec = Spec.read(params)
-    if spec.objective != "binary:logistic":
+    objective = objective_name(params)
+    if objective != "binary:logistic":
         raise ValueError(
-            f"params['objective'] must be 'binary:logistic' for frontier, which needs decisions, got {spec.objective!r}"
-        )
-    check_dmatrix(dtrain, "dtrain", spec.loss)
-    if isinstance(dtrain, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
-        raise TypeError(f"dtrain must be a DMatrix, got a {type(dtrain).__name__}, which cannot be cut into folds")
-    constraint.check(dtrain.num_row())
-    label = spec.loss.label_of(dtrain)
-    if label.ndim == 2:
-        raise ValueError(
-            f"dtrain must have one label per row for frontier, got {label.shape[1]} columns: pass one at a time"
-        )
-    if not np.isin(label, (0, 1)).all():
-        raise ValueError(
-            "dtrain must have labels 0 and 1 for frontier, which counts correct decisions, got labels from "
-            f"{label.min()} to {label.max()}"
+            f"params['objective'] must be 'binary:logistic' for frontier, which needs decisions, got {objective!r}"
         )
 
 
@@ -298,7 +276,7 @@ def _close_in(wanted: float, found: dict[float, Any], measure: Callable[[float],
     """Measure weights within the grid step in which the gap falls to the wanted one."""
     for _ in range(_HALVINGS):
         weights = sorted(found)
-        reached = [weight for weight in weights if found[weight][gap] <= wanted]
+        reached = [weight for weight in weights if found[weight][gap] <= wanted and not found[weight]["degenerate"]]
         if not reached or reached[0] == 0:
             return
         before = weights[weights.index(reached[0]) - 1]

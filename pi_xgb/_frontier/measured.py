@@ -1,4 +1,4 @@
-"""One student on held-out rows: accuracy, the gap between groups and its cost, with intervals."""
+"""One student on held-out rows: accuracy, the gap between groups and its cost, and whether it still decides."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from .._rows.groups import Groups
 from ..metrics import disparity_report
 from ..metrics._disparities import gap as largest_gap
 from ..metrics._rates import Decisions, UndefinedRateWarning, Values
+
+FEWEST, MOST = 0.2, 5.0
+"""A model is degenerate if its share of positive decisions leaves this range of the unconstrained model's share."""
 
 
 class HeldOut(NamedTuple):
@@ -33,7 +36,27 @@ class HeldOut(NamedTuple):
         correct, baseline = self._correct(scores), self._correct(plain)
         gaps = {**self._gap(scores), f"{self.gap}_train": train_gap}
         row = {**self._mean("accuracy", correct), **gaps, **self._mean("cost", baseline - correct)}
-        return {name: float(value) for name, value in row.items()}
+        row["positive"] = self._average(scores > self.threshold)
+        return {name: float(value) for name, value in row.items()} | {"degenerate": self._is_degenerate(scores, plain)}
+
+    def _is_degenerate(self, scores: Array, plain: Array) -> bool:
+        """Whether nearly all decisions are the same, and those of ``plain`` are not.
+
+        Where plain XGBoost decides for nobody, the base rate takes the place of the threshold.
+        """
+        threshold = self.threshold if (plain > self.threshold).any() else self._average(self.label)
+        share, usual = (self._average(item > threshold) for item in (scores, plain))
+        if usual > 0 and not FEWEST * usual <= share <= MOST * usual:
+            return True
+        return self._is_constant(scores) and not self._is_constant(plain)
+
+    def _is_constant(self, scores: Array) -> bool:
+        """Whether the accuracy is that of the same decision for all rows."""
+        accuracy, base_rate = self._average(self._correct(scores)), self._average(self.label)
+        return bool(np.isclose(accuracy, [base_rate, 1 - base_rate], rtol=0, atol=1e-9).any())
+
+    def _average(self, values: Array) -> float:
+        return float(np.average(values, weights=self.weight))
 
     def _correct(self, scores: Array) -> Values:
         return np.asarray((scores > self.threshold) == (self.label == 1), np.float64)

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._core.checks import check_is_dmatrix
 from .._core.train import train
 from .._plots.by_table import plot_frontier
 from .._rows.checks import several
+from .._rows.matrix_checks import check_is_dmatrix
 
 CHOSEN = ("params", "num_boost_round", "teacher", "kl_weight", "privileged")
 """Keywords of ``train`` that would change the measured model."""
@@ -32,7 +32,9 @@ class Frontier:
         A row for each ``kl_weight``, 0 being plain XGBoost, and each step: ``accuracy``, the gap by its name, and
         ``cost``, the loss of accuracy against plain XGBoost. Columns ending in ``_low`` and ``_high`` have their
         intervals; the gap's name with ``_train`` has the gap on the training rows, mean over the folds; ``hessian`` has
-        the step, "none" for plain XGBoost.
+        the step, "none" for plain XGBoost. ``positive`` is the share of positive decisions. ``degenerate`` marks models
+        that decide the same for nearly all rows: their share of positive decisions is below 0.2 or above 5 times that
+        of plain XGBoost, or their accuracy is that of one decision for all. No gap chooses them.
     gap
         The name of the gap.
     choices
@@ -76,17 +78,23 @@ class Frontier:
             raise ValueError(self._undefined)
         place = self._reaching(gaps[0])
         if place < 0:
+            real = self._real[self.gap]
             raise ValueError(
-                f"no kl_weight reached a {self.gap} of {gaps[0]:g} on held-out rows, the smallest is "
-                f"{self.table[self.gap].min():.4f} at {self.table[self.gap].idxmin():g}: try larger weights, more "
-                "rows, or shallower trees"
+                f"no kl_weight reached a {self.gap} of {gaps[0]:g} on held-out rows with a model that still decides, "
+                f"the smallest is {real.min():.4f} at {real.idxmin():g}: try other weights, more rows, or shallower "
+                "trees"
             )
         row: pd.Series[Any] = self.table.iloc[place]
         return row
 
+    @property
+    def _real(self) -> pd.DataFrame:
+        """The rows of models that are not degenerate; plain XGBoost never is."""
+        return self.table[~self.table["degenerate"].astype(bool)]
+
     def _reaching(self, gap: float) -> int:
         """Return the position of the row of a gap, or -1: of each step's smallest weight the most accurate."""
-        reached = np.flatnonzero(self.table[self.gap] <= gap)
+        reached = np.flatnonzero((self.table[self.gap] <= gap) & ~self.table["degenerate"].astype(bool))
         steps = self.table["hessian"].iloc[reached]
         if not len(reached) or steps.iloc[0] == NO_STEP:
             return int(reached[0]) if len(reached) else -1
@@ -95,7 +103,7 @@ class Frontier:
 
     @property
     def _is_undefined(self) -> bool:
-        return bool(self.table[self.gap].isna().all())
+        return bool(self._real[self.gap].isna().all())
 
     @property
     def _undefined(self) -> str:
@@ -145,23 +153,35 @@ class Frontier:
         steps = [step for step in table["hessian"].unique() if step != NO_STEP]
         # Every line begins at plain XGBoost.
         lines = [table[table["hessian"].isin([step, NO_STEP])].assign(method=f"{step} steps") for step in steps]
-        return plot_frontier(pd.concat(lines), fairness=self.gap, ax=ax)
+        ax = plot_frontier(pd.concat(lines), fairness=self.gap, ax=ax)
+        marked = table[table["degenerate"].astype(bool)]
+        if len(marked):
+            ax.plot(marked[self.gap], marked["accuracy"], "kx", markersize=12)
+            ax.set_title("x: decides the same for nearly all", fontsize="small")
+        return ax
 
     def __str__(self) -> str:
         if self._is_undefined:
             return self._undefined
         plain: Any = self.table.iloc[0]
-        fairest: Any = self.table.sort_values(self.gap).iloc[0]
+        fairest: Any = self._real.sort_values(self.gap).iloc[0]
         lines = [self._sentence(gap) for gap in self._wanted] or [
             f"{self.gap} from {plain[self.gap]:.3f} (plain XGBoost) to {fairest[self.gap]:.3f}, "
             f"accuracy from {plain['accuracy']:.3f} to {fairest['accuracy']:.3f}"
         ]
+        marked = self.table[self.table["degenerate"].astype(bool)]
+        if len(marked):
+            weights = ", ".join(f"{weight:.4g}" for weight in marked.index.unique())
+            shares = f"{marked['positive'].min():.1%} to {marked['positive'].max():.1%} positive decisions"
+            lines.append(
+                f"degenerate, and never chosen: kl_weight {weights} ({shares}, plain XGBoost {plain['positive']:.1%})"
+            )
         return "\n".join(lines)
 
     def _sentence(self, gap: float) -> str:
         place = self._reaching(gap)
         if place < 0:
-            return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self.table[self.gap].min():.3f}"
+            return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self._real[self.gap].min():.3f}"
         row: Any = self.table.iloc[place]
         step = "" if row["hessian"] == NO_STEP else f' with hessian="{row["hessian"]}"'
         reached, cost = (f"{row[c]:.3f}{_interval(row, c)}" for c in (self.gap, "cost"))

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._rows.checks import check_whole
-from .._rows.vectors import as_threshold
-from .groups import ScoredRows, auc, bin_edges, calibration, path, roc_picture, scored_rows
-from .style import FEW, MOST, REFERENCE, as_axes, check_axes, finish, largest, legend_below, legend_on_top, look, short
+from .._rows.groups import Groups, as_groups, check_several
+from .._rows.per_row import FINITE
+from .._rows.supervision import row_weights
+from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold
+from .._stats.wilson import wilson
+from ..metrics._abroca import Curve, area_between, roc_curves, warn_no_curve
+from ..metrics._rates import Values
+from .style import FEW, MARKERS, MOST, REFERENCE, as_axes, finish, short, stroke
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MIN_ROWS = 10  # the fewest rows of a calibration bin, unless the group has fewer: less is noise
 FAINT: dict[str, Any] = {"color": REFERENCE, "alpha": 0.6}
 """The line of a group without a style of its own."""
 
@@ -49,30 +56,36 @@ def plot_roc(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['f, AUC 1.00', 'm, AUC 0.75', 'ABROCA 0.250']
     """
-    check_axes(ax)
-    rows = scored_rows(y_true, y_score, sensitive_features, sample_weight)
-    picture = roc_picture(rows, stacklevel=2)
+    scores = as_scores(y_score, FINITE)
+    labels = as_labels(y_true, scores.size)
+    rows = _read_rows(sensitive_features, sample_weight, scores.size)
+    check_several(rows.groups)
+    found = roc_curves(labels, scores, rows.groups, rows.weights)
+    warn_no_curve(found, rows.groups, stacklevel=2)
+    curves = {code: curve for code, curve in enumerate(found) if curve is not None}
+    areas = {(i, j): area_between(curves[i], curves[j]) for i, j in combinations(curves, 2)}
     ax = as_axes(ax, rows.groups.count)
-    names = list(rows.groups.names)
     _unit_square(ax)
+    names = list(rows.groups.names)
     entries: list[tuple[Any, str]] = []
     for code, style in _styles(rows).items():
-        curve = picture.curves.get(code)
-        if curve is None:
+        if code not in curves:
             continue
-        line = ax.plot(*path(curve), **style)[0]
-        if code in _shown(rows) and rows.groups.count > FEW:
-            _mark(line, _shown(rows).index(code))
-        if code in _shown(rows):
-            entries.append((line, f"{short(names[code])}, AUC {auc(curve):.2f}"))
+        line = ax.plot(np.repeat(curves[code].fpr, 2), _corners(curves[code], curves[code].fpr), **style)[0]
+        if code in rows.shown:
+            position = rows.shown.index(code)
+            if rows.groups.count > FEW:  # a few markers, away from those of the neighbours
+                line.set(marker=MARKERS[position], markevery=(position / MOST / 5, 0.2))
+            entries.append((line, f"{short(names[code])}, AUC {_auc(curves[code]):.2f}"))
     entries += _others(ax, rows)
-    if picture.pair is not None:
-        fill = ax.fill_between(*picture.band(picture.pair), color=REFERENCE, alpha=0.35)
-        pair = "\n" + " – ".join(short(names[code]) for code in picture.pair) if rows.groups.count > 2 else ""
-        entries.append((fill, f"ABROCA {picture.area:.3f}{pair}"))
-    if entries:
-        legend_below(ax, entries)
-    return finish(ax, "false positive rate", "true positive rate")
+    if areas:
+        widest = max(areas, key=areas.__getitem__)
+        fpr = np.linspace(0, 1, 501)  # as fine as a picture
+        first, other = (_corners(curves[code], fpr) for code in widest)
+        fill = ax.fill_between(np.repeat(fpr, 2), first, other, color=REFERENCE, alpha=0.35)
+        pair = "\n" + " – ".join(short(names[code]) for code in widest) if rows.groups.count > 2 else ""
+        entries.append((fill, f"ABROCA {areas[widest]:.3f}{pair}"))
+    return finish(ax, "false positive rate", "true positive rate", entries)
 
 
 def plot_calibration(
@@ -114,26 +127,23 @@ def plot_calibration(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('predicted probability', 'share of positives')
     """
-    check_axes(ax)
     check_whole("n_bins", n_bins, 1)
-    rows = scored_rows(y_true, y_prob, sensitive_features, sample_weight, probabilities=True)
+    scores = as_probabilities(y_prob, "y_prob")
+    labels = as_labels(y_true, scores.size)
+    rows = _read_rows(sensitive_features, sample_weight, scores.size)
     ax = as_axes(ax, rows.groups.count)
     _unit_square(ax)
-    entries = []
+    entries: list[tuple[Any, str]] = []
     for code, style in _styles(rows).items():
-        chosen = rows.of_group(code)
-        bins = calibration(rows.scores[chosen], rows.labels[chosen], rows.weights[chosen], n_bins)
-        if code not in _shown(rows):
-            ax.plot(bins.score, bins.share, **style)
-            continue
-        marker = look(_shown(rows).index(code)).marker
+        chosen = rows.groups.codes == code
+        score, share, low, high = _calibration(scores[chosen], labels[chosen], rows.weights[chosen], n_bins)
         if rows.groups.count <= FEW:
-            ax.vlines(bins.score, bins.low, bins.high, color=style["color"])
-        line = ax.plot(bins.score, bins.share, marker=marker, **style)[0]
-        entries.append((line, f"{short(rows.groups.names[code])} (n = {chosen.sum()})"))
-    entries += _others(ax, rows)
-    legend_below(ax, entries)
-    return finish(ax, "predicted probability", "share of positives")
+            ax.vlines(score, low, high, color=style["color"])
+        line = ax.plot(score, share, **style)[0]
+        if code in rows.shown:
+            line.set_marker(MARKERS[rows.shown.index(code)])
+            entries.append((line, f"{short(rows.groups.names[code])} (n = {chosen.sum()})"))
+    return finish(ax, "predicted probability", "share of positives", entries + _others(ax, rows))
 
 
 def plot_scores(
@@ -170,58 +180,95 @@ def plot_scores(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['f (75 % above)', 'm (25 % above)', 'threshold 0.5']
     """
-    check_axes(ax)
     check_whole("bins", bins, 1)
     cut = None if threshold is None else as_threshold(threshold)
-    rows = scored_rows(None, y_score, sensitive_features, sample_weight, labels_needed=False)
+    scores = as_scores(y_score, FINITE)
+    rows = _read_rows(sensitive_features, sample_weight, scores.size)
     ax = as_axes(ax, rows.groups.count)
-    edges = bin_edges(rows.scores, bins)
+    edges = _bin_edges(scores, bins)
     entries: list[tuple[Any, str]] = []
     for code, style in _styles(rows).items():
-        chosen = rows.of_group(code)
+        chosen = rows.groups.codes == code
         weights = rows.weights[chosen]
-        total = weights.sum()
-        if total == 0:
+        if not weights.any():
             continue
-        heights = 100 * np.histogram(rows.scores[chosen], edges, weights=weights)[0] / total
+        heights = 100 * np.histogram(scores[chosen], edges, weights=weights)[0] / weights.sum()
         step = ax.stairs(heights, edges, baseline=None, **style)
         if rows.groups.count <= FEW:
             ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.12)
-        if code in _shown(rows):
-            above = 100 * weights[rows.scores[chosen] > cut].sum() / total if cut is not None else None
+        if code in rows.shown:
+            above = None if cut is None else 100 * np.average(scores[chosen] > cut, weights=weights)
             label = f"n = {chosen.sum()}" if above is None else f"{above:.0f} % above"
             entries.append((step, f"{short(rows.groups.names[code])} ({label})"))
     entries += _others(ax, rows)
     if cut is not None:
         entries.append((ax.axvline(cut, color=REFERENCE), f"threshold {cut:g}"))
     ax.set_xlim(edges[0], edges[-1])
-    ax.set_ylim(0, 1.05 * ax.dataLim.y1)
-    (legend_below if rows.groups.count > FEW else legend_on_top)(ax, entries)
-    return finish(ax, "score", "share of the group (%)")
+    ax.set_ylim(bottom=0)
+    return finish(ax, "score", "share of the group (%)", entries)
 
 
-def _mark(line: Any, position: int) -> None:
-    """Add a few markers along a line, away from those of its neighbours."""
-    every = max(len(line.get_xdata()) // 5, 1)
-    line.set(marker=look(position).marker, markevery=(every * position // MOST, every))
+class _Rows(NamedTuple):
+    """The groups and weights of the rows; ``shown`` are the groups with a style of their own, in order."""
+
+    groups: Groups
+    weights: Values
+    shown: list[int]
 
 
-def _shown(rows: ScoredRows) -> list[int]:
-    """Return the groups with a style of their own."""
-    return largest(rows.sizes())
+def _read_rows(sensitive_features: Any, sample_weight: Any, n_rows: int) -> _Rows:
+    """Return the checked groups and weights; the ``MOST`` largest groups are shown."""
+    groups = as_groups(sensitive_features, n_rows)
+    weights = row_weights(sample_weight, n_rows)
+    largest = np.argsort(-np.bincount(groups.codes), kind="stable")[:MOST]
+    return _Rows(groups, np.ones(n_rows) if weights is None else weights, sorted(largest.tolist()))
 
 
-def _styles(rows: ScoredRows) -> dict[int, dict[str, Any]]:
+def _auc(curve: Curve) -> float:
+    """Return the area under a curve."""
+    return float((np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum())
+
+
+def _corners(curve: Curve, fpr: Values) -> Values:
+    """Return the heights of a curve at ``np.repeat(fpr, 2)``: below and above each vertical step."""
+    return np.stack(curve.at(fpr), axis=1).ravel()
+
+
+def _calibration(scores: Floats, labels: Bools, weights: Values, n_bins: int) -> tuple[Values, ...]:
+    """Return mean score, share of positives, and the ends of its interval for the bins of one group.
+
+    The bins have about equally many rows; rows of equal score share a bin.
+    """
+    n_bins = int(np.clip(scores.size // MIN_ROWS, 1, n_bins))
+    order = np.argsort(scores)
+    ordered = scores[order]
+    # Each cut moves to the start of its run of equal scores.
+    cuts = np.unique(np.searchsorted(ordered, ordered[np.arange(n_bins) * scores.size // n_bins]))
+    weight = weights[order]
+    has_weight = np.add.reduceat(weight, cuts) > 0
+    sums = (weight, weight * ordered, weight * labels[order], weight * weight)
+    total, scored, positive, squares = (np.add.reduceat(values, cuts)[has_weight] for values in sums)
+    share = positive / total
+    # With weights a bin counts its effective number of rows.
+    return scored / total, share, *wilson(share, total * total / squares, 0.95)
+
+
+def _bin_edges(scores: Floats, bins: int) -> Values:
+    """Return the edges of equal bins over [0, 1] if all scores lie there, else over their range."""
+    is_share = scores.min() >= 0 and scores.max() <= 1
+    return np.histogram_bin_edges(scores, bins, range=(0, 1) if is_share else None)
+
+
+def _styles(rows: _Rows) -> dict[int, dict[str, Any]]:
     """Return keywords for the line of each group: smaller groups first, so that they lie beneath."""
-    shown = _shown(rows)
-    faint = {code: FAINT for code in range(rows.groups.count) if code not in shown}
-    return faint | {code: look(position).stroke for position, code in enumerate(shown)}
+    faint = {code: FAINT for code in range(rows.groups.count) if code not in rows.shown}
+    return faint | {code: stroke(position) for position, code in enumerate(rows.shown)}
 
 
-def _others(ax: Axes, rows: ScoredRows) -> list[tuple[Any, str]]:
+def _others(ax: Axes, rows: _Rows) -> list[tuple[Any, str]]:
     """Return the legend entry of the smaller groups."""
-    more = rows.groups.count - len(_shown(rows))
-    return [(ax.plot([], [], **FAINT)[0], f"{more} smaller group{'s' * (more > 1)}")] if more else []
+    more = rows.groups.count - MOST
+    return [(ax.plot([], [], **FAINT)[0], f"{more} smaller group{'s' * (more > 1)}")] if more > 0 else []
 
 
 def _unit_square(ax: Axes) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from .._rows.checks import check_confidence, check_whole
-from .series import Measured, as_table, check_columns, frontier_lines, weight_path
-from .style import MOST, PALETTE, REFERENCE, as_axes, check_axes, finish, legend, legend_on_top, look, short
+from .._stats.paired import Values, student
+from .style import MARKERS, MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,29 +71,29 @@ def plot_frontier(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['parity', 'peer']
     """
-    check_axes(ax)
     check_confidence(confidence)
-    table = as_table(table)
-    check_columns(table, [method, fairness, performance], "pass their names as method=, fairness= and performance=")
-    lines = frontier_lines(table, fairness, performance, method, along, confidence)
-    if len(lines) > MOST:
-        raise ValueError(f"table must have at most {MOST} methods, got {len(lines)}: plot some of them")
-    ax = as_axes(ax)
-    entries = []
-    for position, line in enumerate(lines):
-        style, x, y = look(position), line.fairness, line.performance
-        bars: dict[str, Any] = {"fmt": "none", "ecolor": style.color, "alpha": 0.6}
-        ax.errorbar(x.value, y.value, xerr=_errors(x), yerr=_errors(y), **bars)
-        stroke = style.stroke if len(line.along) > 1 else style.stroke | {"linestyle": "none"}
-        drawn = ax.plot(x.value, y.value, marker=style.marker, **stroke)[0]
-        entries.append((drawn, short(line.method)))
-        if len(line.along) > 1:
-            _name_ends(ax, line.along, x.value, y.value)
-    has_lines = any(len(line.along) > 1 for line in lines)
+    hint = "pass their names as method=, fairness= and performance="
+    table = as_table(table, [method, fairness, performance], hint)
+    methods = table.groupby(method, sort=False, dropna=False)
+    if len(methods) > MOST:
+        raise ValueError(f"table must have at most {MOST} methods, got {len(methods)}: plot some of them")
+    ax = as_axes(ax, len(methods))
+    entries, has_lines = [], False
+    for i, (name, rows) in enumerate(methods):
+        keys = rows[along].astype(float) if along in rows else pd.Series(np.nan, rows.index)
+        (x, x_errors), (y, y_errors) = (_means(rows, keys, column, confidence) for column in (fairness, performance))
+        ax.errorbar(x, y, xerr=np.nan_to_num(x_errors), yerr=np.nan_to_num(y_errors), fmt="none", ecolor=PALETTE[i])
+        is_line = len(x) > 1
+        has_lines |= is_line
+        style = stroke(i) if is_line else stroke(i) | {"linestyle": "none"}
+        entries.append((ax.plot(x, y, marker=MARKERS[i], **style)[0], short(name)))
+        for end in (0, -1) if is_line else ():
+            offset: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+            ax.annotate(f"{np.unique(keys)[end]:g}", (x[end], y[end]), fontsize="small", **offset)
     ax.margins(0.12)
     ax.locator_params(nbins=6)
-    legend_on_top(ax, entries, title=f"line ends: {along}" if has_lines else None)
-    return finish(ax, AXIS_LABELS.get(fairness, fairness), AXIS_LABELS.get(performance, performance))
+    title = f"line ends: {along}" if has_lines else None
+    return finish(ax, AXIS_LABELS.get(fairness, fairness), AXIS_LABELS.get(performance, performance), entries, title)
 
 
 def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, ax: Axes | None = None) -> Axes:
@@ -120,13 +123,10 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['postcode', 'age']
     """
-    check_axes(ax)
     check_whole("max_features", max_features, 1)
-    table = as_table(table)
-    check_columns(table, ["fair_importance", plain], "pass the table of pi_xgb.importance.fair_importance")
+    table = as_table(table, ["fair_importance", plain], "pass the table of pi_xgb.importance.fair_importance")
     fair, gain = (_shares(table[name].to_numpy(dtype=float)) for name in ("fair_importance", plain))
-    longest = np.fmax(np.abs(fair), np.abs(gain))
-    order = np.argsort(-longest, kind="stable")[:max_features]
+    order = np.argsort(-np.fmax(np.abs(fair), np.abs(gain)), kind="stable")[:max_features]
     ax = as_axes(ax)
     place = np.arange(order.size)
     blue = ax.barh(place - 0.2, fair[order], 0.4, color=PALETTE[0])
@@ -135,9 +135,8 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     ax.set_yticks(place, [short(table.index[i]) for i in order])
     ax.invert_yaxis()
     label = "fair importance" + (" (undefined)" if np.isnan(fair).all() else "")
-    bars = [(blue, label), (grey, plain.replace("_", " "))]
-    legend(ax, bars, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(bars), frameon=False)
-    finish(ax, "share of the importance\n(fair < 0: adds bias)", "").grid(False, axis="y")
+    entries = [(blue, label), (grey, plain.replace("_", " "))]
+    finish(ax, "share of the importance\n(fair < 0: adds bias)", "", entries).grid(False, axis="y")
     return ax
 
 
@@ -185,50 +184,98 @@ def plot_kl_weight_path(
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['0', '0.5', '2']
     """
-    check_axes(ax)
     check_confidence(confidence)
     if nfold is not None:
         check_whole("nfold", nfold, 2)
     found = weight_path(as_table(table), metric, maximize, nfold, confidence)
     ax = as_axes(ax)
     place = np.arange(found.kl_weight.size)
-    style = look(0)
-    entries = []
-    if found.kl_weight[0] == 0:
-        plain = ax.axhline(found.mean[0], color=REFERENCE, linestyle="--")
-        entries.append((plain, "without teacher"))
-    line = ax.plot(place, found.mean, marker=style.marker, **style.stroke)[0]
+    line = ax.plot(place, found.mean, marker=MARKERS[0], **stroke(0))[0]
     if np.isfinite(found.half).any():
-        ax.errorbar(place, found.mean, found.half, fmt="none", ecolor=style.color)
+        ax.errorbar(place, found.mean, found.half, fmt="none", ecolor=PALETTE[0])
     ring: dict[str, Any] = {"markersize": 10, "fillstyle": "none", "color": PALETTE[1]}
     best = ax.plot(place[found.best], found.mean[found.best], "D", **ring)[0]
     spread = "± 1 SD over folds" if nfold is None else f"{100 * confidence:g} % interval"
-    entries = [(line, spread), (best, f"best: {found.kl_weight[found.best]:g}"), *entries]
-    legend_on_top(ax, entries)
-    _name_weights(ax, found.kl_weight, found.best)
+    entries: list[tuple[Any, str]] = [(line, spread), (best, f"best: {found.kl_weight[found.best]:g}")]
+    if found.kl_weight[0] == 0:
+        entries.append((ax.axhline(found.mean[0], color=REFERENCE, linestyle="--"), "without teacher"))
+    ticks = place[:: -(-place.size // 10)]  # the labels of a long grid would run into each other
+    ax.set_xticks(ticks, [f"{found.kl_weight[i]:g}" for i in ticks])
     direction = "↑ better" if found.maximised else "↓ better"
-    return finish(ax, "kl_weight (not to scale)", f"held-out {found.metric} ({direction})")
+    return finish(ax, "kl_weight (not to scale)", f"held-out {found.metric} ({direction})", entries)
 
 
-def _errors(measured: Measured) -> Any:
-    errors = np.stack([measured.below, measured.above])
-    return np.nan_to_num(errors) if np.isfinite(errors).any() else None
+def as_table(table: Any, needed: Sequence[str] = (), hint: str = "", name: str = "table") -> pd.DataFrame:
+    """Return the table; raise unless it is a DataFrame with rows and the needed columns."""
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(f"{name} must be a pandas.DataFrame, got {type(table).__name__}")
+    if table.empty:
+        raise ValueError(f"{name} must have rows, got none")
+    if lacking := [column for column in needed if column not in table.columns]:
+        raise ValueError(f"{name} lacks {', '.join(map(repr, lacking))}, got {list(table.columns)}: {hint}")
+    return table
 
 
-def _name_ends(ax: Axes, along: Any, x: Any, y: Any) -> None:
-    """Label the first and the last point of a line."""
-    above: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "fontsize": "small", "ha": "center"}
-    for end in (0, -1):
-        ax.annotate(f"{along[end]:g}", (x[end], y[end]), **above).set_in_layout(False)
+def _means(rows: pd.DataFrame, keys: Any, column: str, confidence: float) -> tuple[Values, Values]:
+    """Return the mean of a column for each key, ``(n,)``, and the errors below and above it, ``(2, n)``, or NaN.
+
+    Several rows of one key are repeats with Student's interval; a single row has the interval of its columns.
+    """
+    points = rows[column].astype(float).groupby(keys, dropna=False)
+    mean, n = points.mean().to_numpy(), points.size().to_numpy()
+    half = points.sem().to_numpy() * [student(count - 1, confidence) if count > 1 else math.nan for count in n]
+    errors = np.stack([half, half])
+    for error, end, sign in zip(errors, ("_low", "_high"), (-1, 1), strict=True):
+        if column + end in rows:
+            given = rows[column + end].astype(float).groupby(keys, dropna=False).mean().to_numpy()
+            # The interval need not contain the estimate, and an error cannot be negative.
+            error[n == 1] = np.maximum(sign * (given - mean), 0)[n == 1]
+    return mean, errors
 
 
-def _name_weights(ax: Axes, kl_weights: Any, best: int) -> None:
-    """Label the axis: all values of a short grid, else some, and always the best."""
-    step = -(-len(kl_weights) // 10)
-    named = {*range(0, len(kl_weights), step), best}
-    # The best value needs the room of its neighbours.
-    ticks = sorted(i for i in named if i == best or abs(i - best) >= step)
-    ax.set_xticks(ticks, [f"{kl_weights[i]:g}" for i in ticks])
+class WeightPath(NamedTuple):
+    """The best round of each kl_weight, the half width of its bar, and the position of the best kl_weight."""
+
+    metric: str
+    maximised: bool
+    kl_weight: Values
+    mean: Values
+    half: Values
+    best: int
+
+
+def weight_path(
+    table: pd.DataFrame, metric: str | None, maximize: bool | None, nfold: int | None, confidence: float
+) -> WeightPath:
+    """Return one point per kl_weight from the table of ``pi_xgb.cv``."""
+    if "kl_weight" not in table.index.names:
+        raise ValueError(
+            f"table must have kl_weight in its index, got {list(table.index.names)}: "
+            "pass the table of pi_xgb.cv for several values of kl_weight"
+        )
+    name = _metric(table, metric)
+    more_is_better = name != "mape" and name.startswith(("auc", "pre", "map", "ndcg"))  # XGBoost's rule
+    maximised = more_is_better if maximize is None else bool(maximize)
+    sign = 1 if maximised else -1
+    rows = table.groupby(level="kl_weight")
+    best_rounds = [int(np.nanargmax(sign * own[f"test-{name}-mean"])) for _, own in rows]
+    best = pd.DataFrame([own.iloc[i] for (_, own), i in zip(rows, best_rounds, strict=True)])
+    mean = best[f"test-{name}-mean"].to_numpy(dtype=float)
+    half: Values = np.asarray(best.get(f"test-{name}-std", math.nan * best[f"test-{name}-mean"]), dtype=np.float64)
+    if nfold is not None:  # xgboost.cv divides by the number of folds, not by one less.
+        half = student(nfold - 1, confidence) * half / math.sqrt(nfold - 1)
+    kl_weights = np.array([kl_weight for kl_weight, _ in rows], dtype=float)
+    return WeightPath(name, maximised, kl_weights, mean, half, int(np.argmax(sign * mean)))
+
+
+def _metric(table: pd.DataFrame, metric: str | None) -> str:
+    known = [str(c)[len("test-") : -len("-mean")] for c in table.columns if str(c).startswith("test-")]
+    known = [name for name in known if f"test-{name}-mean" in table.columns]
+    if metric is None and len(known) == 1:
+        return known[0]
+    if metric is None or metric not in known:
+        raise ValueError(f"metric must be one of {known}, the metrics of the table, got {metric!r}")
+    return metric
 
 
 def _shares(values: Any) -> Any:

@@ -27,7 +27,12 @@ class ReportRows:
     groups: Groups
     sensitive: pd.DataFrame
     n_columns: int
-    """The number of columns of X."""
+
+    def views(self) -> list[tuple[str, list[str]]]:
+        """Return name and columns of each sensitive feature with two or more groups, then of their intersections."""
+        columns = list(self.sensitive.columns)
+        alone = [(name, [name]) for name in columns if self.sensitive[name].nunique() > 1]
+        return alone if len(columns) == 1 else [*alone, (" × ".join(columns), columns)]
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class ScoredModel:
     scores: Floats
     threshold: float
     booster: xgboost.Booster | None = None
-    rounds: tuple[int, ...] = ()
+    rounds: tuple[int, int, int] = (0, 0, 0)
 
 
 def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> ReportRows:
@@ -58,9 +63,8 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Re
         n_rows, n_columns = map(int, X.shape)
     labels = as_labels(y, n_rows, "y", "X")
     columns = encoded_columns(sensitive_features, labels.size)
-    sensitive = pd.DataFrame({printable(str(column.names.name)): _in_words(column) for column in columns})
-    if sensitive.shape[1] < len(columns):
-        raise ValueError("sensitive_features has two columns with the same name as text: rename one")
+    names = _distinct("sensitive_features has columns", [column.names.name for column in columns])
+    sensitive = pd.DataFrame({name: _in_words(column) for name, column in zip(names, columns, strict=True)})
     groups = as_groups(sensitive, labels.size)
     check_several(groups)
     return ReportRows(labels, row_weights(sample_weight, labels.size), groups, sensitive, n_columns)
@@ -68,37 +72,33 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Re
 
 def _in_words(column: Groups) -> pd.Categorical[Any]:
     """Return a sensitive column as text, with its groups in their original order."""
-    words = pd.Index([printable(str(name)) for name in column.names])
+    words = _distinct(f"sensitive_features: {column.names.name!r} has groups", column.names)
+    return pd.Categorical.from_codes(column.codes.tolist(), pd.Index(words))
+
+
+def _distinct(what: str, names: Any) -> list[str]:
+    """Return names as a page can show them; raise if two become the same."""
+    words = [printable(str(name)) for name in names]
     if len(set(words)) < len(words):
-        raise ValueError(f"sensitive_features: two groups of {column.names.name!r} are the same as text: rename one")
-    return pd.Categorical.from_codes(column.codes.tolist(), words)
+        raise ValueError(f"{what} with names that are the same as text, {words}: rename one")
+    return words
 
 
-def as_models(models: Any) -> dict[str, Any]:
-    """Return models by name; a single model is called "model"."""
+def read_models(models: Any, threshold: Any) -> dict[str, tuple[Any, float]]:
+    """Return models by name, each with its threshold; a single model is called "model"."""
     if isinstance(models, (list, tuple)):
         raise TypeError("models must be one model or a dict from names to models, got a sequence: add names")
-    if not isinstance(models, Mapping):
-        return {"model": models}
-    if not models:
+    given = models if isinstance(models, Mapping) else {"model": models}
+    if not given:
         raise ValueError("models is empty: pass at least one model")
-    named = {printable(str(name)): model for name, model in models.items()}
-    if len(named) < len(models):
-        raise ValueError(f"models has names that are equal as text, {[str(name) for name in models]}: rename one")
-    return named
+    names = _distinct("models has keys", given)
+    cuts = threshold if isinstance(threshold, Mapping) else dict.fromkeys(given, threshold)
+    if set(cuts) != set(given):
+        raise ValueError(f"threshold must have one value for each of the models {names}, got {list(cuts)}")
+    return {name: (given[key], as_cut(cuts[key])) for name, key in zip(names, given, strict=True)}
 
 
-def as_thresholds(threshold: Any, names: list[str]) -> dict[str, float]:
-    """Return a threshold for each model."""
-    if not isinstance(threshold, Mapping):
-        return dict.fromkeys(names, as_cut(threshold))
-    values = {printable(str(name)): as_cut(value) for name, value in threshold.items()}
-    if set(values) != set(names):
-        raise ValueError(f"threshold must have one value for each of the models {names}, got {list(values)}")
-    return values
-
-
-def read_model(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> ScoredModel:
+def score(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> ScoredModel:
     """Return a model with its scores; errors name the model."""
     if not is_booster(model) and not hasattr(model, "predict_proba"):
         raise TypeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,16 +12,17 @@ import numpy as np
 import pandas as pd
 
 from .._files import new_file, write_file
-from .._plots.series import as_table, weight_path
+from .._plots.by_table import as_table, weight_path
 from .._plots.style import pyplot
+from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_choice, check_whole
 from .._rows.names import in_words
-from . import numbers as counting
-from . import settings
-from .models import ReportRows, ScoredModel, as_models, as_thresholds, read_model, read_rows
-from .numbers import Numbers, Resampling, compute
-from .page import Page, page
-from .pictures import draw_comparison, draw_importance, draw_kl_weights, draw_views
+from .card import model_cards
+from .models import ReportRows, read_models, read_rows, score
+from .numbers import Resampling, compute
+from .page import jinja, render, report_tables, settings_table
+from .pictures import draw
+from .settings import model_params, model_settings, page_settings
 from .summary import summary
 
 FEW_ROWS = 10  # smaller groups get a warning: their numbers are noisy and may identify people
@@ -46,6 +47,8 @@ def report(
     confidence: float = 0.95,
     random_state: Any = 0,
     overwrite: bool = False,
+    json: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
 ) -> Path:
     """Write one HTML page about one model, or about several side by side.
 
@@ -56,12 +59,18 @@ def report(
     groups, and the confidence. Each sensitive feature is analysed alone, then their intersections. With several models
     the first is the baseline: put plain XGBoost there.
 
+    The page needs jinja2, and matplotlib for its pictures (extra ``report``).
+
     Parameters
     ----------
     path : str or path
+    json : str or path, default=None
     overwrite : bool, default=False
-        The file to write, and whether it may replace an existing file; otherwise an existing file raises
-        FileExistsError. The file is written atomically, and its path is returned.
+        The page to write; a file for its numbers as JSON; whether they may replace existing files, which otherwise
+        raise FileExistsError. Files are written atomically, and the path of the page is returned. The JSON is a
+        CycloneDX bill of materials with a ``modelCard`` for each model: type, value, slice and confidence interval of
+        each number (``performanceMetrics``), the gaps in words (``fairnessAssessments``), and the training settings
+        (``properties``).
     models : model or dict of str to model
         A model, or a dict from names to models. A model is an ``xgboost.Booster``, an estimator of XGBoost's
         scikit-learn interface, or any other with ``predict_proba`` (whose importances come from a surrogate
@@ -87,12 +96,14 @@ def report(
         The table of :func:`pi_xgb.cv` for several values of ``kl_weight``, to show how the value was chosen.
     pictures : bool, default=True
     max_features : int, default=15
-        Whether to draw, which needs matplotlib (extra ``plot``), and the number of features to show.
+        Whether to draw, which needs matplotlib, and the number of features to show.
     n_boot : int, default=1000
     confidence : float, default=0.95
     random_state : int or numpy.random.Generator, default=0
         Settings of intervals, as for :func:`pi_xgb.metrics.group_report` and :func:`pi_xgb.metrics.disparity_report`;
         ``n_boot=0`` for none, and for no p-values.
+    progress : bool, default=None
+        Whether to show the progress of resampling, as in :func:`pi_xgb.select`.
 
     Notes
     -----
@@ -128,38 +139,10 @@ def report(
     '<!DOCTYPE html>'
     """
     target = new_file(path, "path", overwrite=overwrite)
-    _check_options(title, evaluated_on, importance_metric, max_features, cv_table, pictures=pictures)
-    check_bootstrap(n_boot, confidence)
-    if isinstance(random_state, np.random.Generator):  # the same resamples for every table and every model
-        random_state = int(random_state.integers(2**63))
-    how = Resampling(int(n_boot), confidence, random_state)
-    named = as_models(models)
-    thresholds = as_thresholds(threshold, list(named))
-    rows = read_rows(X, y, sensitive_features, sample_weight)
-    n_rows = rows.labels.size
-    scored = [read_model(name, model, X, n_rows, thresholds[name]) for name, model in named.items()]
-
-    numbers, notes = _with_notes(lambda: compute(scored, rows, how, importance_metric), rows)
-    content = Page(
-        title=title,
-        models=scored,
-        numbers=numbers,
-        summary=summary(scored, rows, numbers, how),
-        notes=notes,
-        rows=settings.page_settings(rows, how, importance_metric, evaluated_on),
-        settings={model.name: settings.model_settings(model) for model in scored},
-        params={model.name: settings.model_params(model) for model in scored},
-        max_features=max_features,
-        confidence=how.confidence,
-        **(_pictures(scored, rows, numbers, cv_table, max_features) if pictures else {}),
-    )
-    write_file(target, page(content).encode(), overwrite=overwrite)
-    return target
-
-
-def _check_options(
-    title: Any, evaluated_on: Any, importance_metric: Any, max_features: Any, cv_table: Any, *, pictures: bool
-) -> None:
+    cards = None if json is None else new_file(json, "json", overwrite=overwrite)
+    if cards is not None and cards.absolute() == target.absolute():
+        raise ValueError(f"json must name another file than path, got {str(json)!r} for both")
+    jinja()  # an error without it, before the work
     if not isinstance(title, str):
         raise TypeError(f"title must be a string, got {title!r}: pass a heading")
     if not isinstance(evaluated_on, str | None):
@@ -171,20 +154,44 @@ def _check_options(
     if cv_table is not None:
         if not pictures:
             raise ValueError("cv_table must be None with pictures=False: leave it out, or pass pictures=True")
-        weight_path(as_table(cv_table, "cv_table"), None, None, None, 0.95)
+        weight_path(as_table(cv_table, name="cv_table"), None, None, None, 0.95)
+    check_bootstrap(n_boot, confidence)
+    if isinstance(random_state, np.random.Generator):  # the same resamples for every table and every model
+        random_state = int(random_state.integers(2**63))
+    how = Resampling(int(n_boot), confidence, random_state)
+    named = read_models(models, threshold)
+    rows = read_rows(X, y, sensitive_features, sample_weight)
+    scored = [score(name, model, X, rows.labels.size, cut) for name, (model, cut) in named.items()]
 
-
-def _with_notes(work: Callable[[], Numbers], rows: ReportRows) -> tuple[Numbers, list[str]]:
-    """Return the numbers and the notes for the reader; warn the user once of each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        numbers = work()
-    messages = {str(warning.message): warning for warning in caught}
-    for warning in messages.values():
-        warnings.warn(warning.message, stacklevel=3)
-    # Warnings of metrics and importances concern the reader; those of libraries concern the user alone.
-    ours = [text for text, warning in messages.items() if warning.filename == counting.__file__]
-    return numbers, [*_small_groups(rows), *ours]
+        with progress_bar(len(scored) * (1 + how.n_boot), "report", progress) as step:
+            numbers = compute(scored, rows, how, importance_metric, step)
+    for warning in caught:
+        warnings.warn(warning.message, stacklevel=2)
+    # Warnings of metrics and importances point at their caller; those of libraries concern the user alone.
+    notes = [str(warning.message) for warning in caught if warning.filename == compute.__code__.co_filename]
+    trained = {model.name: model_settings(model) for model in scored}
+    params = {model.name: model_params(model) for model in scored}
+    evaluated = page_settings(rows, how, importance_metric, evaluated_on)
+    tables = report_tables(numbers, confidence, max_features)
+    for name, values in {"trained": trained, "params": params, "settings": {"value": evaluated}}.items():
+        tables[name] = settings_table(values)
+    page = render(
+        "report.html",
+        title=title,
+        summary=summary(rows, numbers, how),
+        notes=[*_small_groups(rows), *notes],
+        tables=tables,
+        pictures=draw(scored, rows, numbers, cv_table, max_features) if pictures else {"groups": {}, "features": {}},
+        surrogates={name: own.features.attrs["surrogate"] for name, own in numbers.items()},
+        trained=trained,
+        settings=evaluated,
+    )
+    write_file(target, page.encode(), overwrite=overwrite)
+    if cards is not None:
+        write_file(cards, model_cards(numbers, trained, confidence).encode(), overwrite=overwrite)
+    return target
 
 
 def _small_groups(rows: ReportRows) -> list[str]:
@@ -192,22 +199,3 @@ def _small_groups(rows: ReportRows) -> list[str]:
     small = [in_words(name) for name, n in zip(rows.groups.names, counts, strict=True) if n < FEW_ROWS]
     note = f"Groups of fewer than {FEW_ROWS} rows: {'; '.join(small)}. Their rates are noisy and may identify people."
     return [note] if small else []
-
-
-def _pictures(
-    models: Sequence[ScoredModel], rows: ReportRows, numbers: Numbers, cv_table: pd.DataFrame | None, max_features: int
-) -> dict[str, Any]:
-    """Return the pictures as fields of the page."""
-    groups, importances = {}, {}
-    with warnings.catch_warnings():
-        # The numbers already gave these warnings; and a browser has glyphs that matplotlib lacks.
-        warnings.simplefilter("ignore", category=UserWarning)
-        for i, model in enumerate(models):
-            groups[model.name] = draw_views(model, rows, numbers.groups[model.name], f"model{i}")
-            importances[model.name] = draw_importance(model, numbers.importances[model.name], max_features, f"model{i}")
-        return {
-            "comparison": draw_comparison(numbers) if len(models) > 1 else None,
-            "kl_weights": None if cv_table is None else draw_kl_weights(cv_table),
-            "group_pictures": groups,
-            "importance_pictures": importances,
-        }

@@ -10,7 +10,6 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._xgb.collective import global_sum
 from .._xgb.matrix import labels_of, query_of_row
 
 Evals = list[tuple[xgboost.DMatrix, str]]
@@ -24,10 +23,18 @@ def check_is_dmatrix(matrix: Any, name: str) -> None:
         )
 
 
-def check_has_columns(matrix: xgboost.DMatrix, name: str) -> None:
-    """Raise if there are rows but no columns: XGBoost's own error does not mention columns."""
+def check_matrix(matrix: Any, name: str) -> None:
+    """Raise unless this is a DMatrix with columns and finite margins: NaN in one row makes every prediction NaN."""
+    check_is_dmatrix(matrix, name)
     if matrix.num_row() and not matrix.num_col():
         raise ValueError(f"{name} has no columns, nothing to learn from: add at least one feature")
+    margin = matrix.get_base_margin()
+    wrong = np.flatnonzero(~np.isfinite(margin.reshape(len(margin), -1)).all(axis=1)) if margin.size else margin
+    if wrong.size:
+        raise ValueError(
+            f"the base_margin of {name} must be finite, got {wrong.size} rows where it is not, first row {wrong[0]}: "
+            "give every row a finite margin"
+        )
 
 
 def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
@@ -48,36 +55,18 @@ def check_weights(weight: Array, n_rows: int, name: str, *, unit: str = "row") -
     if weight.size != n_rows:
         units = "queries" if unit == "query" else "rows"
         raise ValueError(f"{name} has {weight.size} weights for {n_rows} {units}: give one weight per {unit}")
-    if not weight.min() >= 0 or not np.isfinite(weight.max()):
-        raise ValueError(f"the weights of {name} must be finite and at least 0, got {weight.min()} to {weight.max()}")
-    if weight.max() == 0 and not collective.is_distributed():
-        raise ValueError(f"the weights of {name} are all 0: give at least one row a positive weight")
-
-
-def check_total_weight(weight: Array, n_rows: int, name: str) -> None:
-    """Raise if no row of any worker has a positive weight; call it on every worker."""
-    if global_sum(np.array([weight.sum() if weight.size else n_rows]))[0] == 0:
-        raise ValueError(f"the weights of {name} are all 0, on every worker: give at least one row a positive weight")
-
-
-def check_base_margin(margin: Array, name: str) -> None:
-    """Raise unless margins are finite: NaN in one row makes every prediction NaN without a warning."""
-    wrong = np.flatnonzero(~np.isfinite(margin.reshape(len(margin), -1)).all(axis=1)) if margin.size else margin
-    if wrong.size:
-        raise ValueError(
-            f"the base_margin of {name} must be finite, got {wrong.size} rows where it is not, first row {wrong[0]}: "
-            "give every row a finite margin"
-        )
+    low, high = weight.min(), weight.max()
+    if not (low >= 0 and np.isfinite(high) and (high > 0 or collective.is_distributed())):
+        raise ValueError(f"the weights of {name} must be finite, at least 0 and not all 0, got {low} to {high}")
 
 
 def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
     """Raise unless there is one label per row, and at least one row."""
     if n_rows == 0:
-        if collective.is_distributed():
-            raise ValueError(
-                f"{name} has no rows on this worker: spread the rows over all workers, or use fewer workers"
-            )
-        raise ValueError(f"{name} has no rows: there is nothing to train on")
+        place = " on this worker: spread the rows over all workers, or use fewer workers"
+        raise ValueError(
+            f"{name} has no rows{place if collective.is_distributed() else ': there is nothing to train on'}"
+        )
     if len(label) != n_rows:
         raise ValueError(
             f"{name} must have one label per row, got {label.size} labels for {n_rows} rows: "
@@ -85,18 +74,8 @@ def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
         )
 
 
-def check_as_many_rows(n_rows: int, privileged: xgboost.DMatrix) -> None:
-    """Raise unless the matrix of privileged features has as many rows as dtrain."""
-    if privileged.num_row() != n_rows:
-        raise ValueError(
-            f"privileged must describe the rows of dtrain: dtrain has {n_rows} rows, privileged has "
-            f"{privileged.num_row()}. Build both from the same table, in the same order"
-        )
-
-
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
-    """Raise unless both matrices have as many rows, the same labels and queries, and weights that agree."""
-    check_as_many_rows(dtrain.num_row(), privileged)
+    """Raise unless both matrices have the same labels and queries, and weights that agree."""
     check_same_labels(_labels_or_bounds(dtrain), _labels_or_bounds(privileged), labelled)
     query, privileged_query = query_of_row(dtrain), query_of_row(privileged)
     if query is not None and privileged_query is not None and not np.array_equal(query, privileged_query):
@@ -116,8 +95,9 @@ def check_same_labels(label: Array, privileged_label: Array, labelled: Array | N
     """Raise if known labels differ, a cheap sign of other rows or another order."""
     if label.shape != privileged_label.shape:
         raise ValueError(
-            f"dtrain has labels of shape {label.shape}, privileged of shape {privileged_label.shape}: build both from "
-            "the same table, with all targets"
+            f"privileged must describe the rows of dtrain: dtrain has {len(label)} rows, privileged has "
+            f"{len(privileged_label)} (labels of shape {label.shape} and {privileged_label.shape}). Build both from "
+            "the same table, in the same order, with all targets"
         )
     differs = label != privileged_label
     if differs.ndim == 2:
@@ -140,16 +120,14 @@ def _labels_or_bounds(matrix: xgboost.DMatrix) -> Array:
 
 def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> None:
     """Raise for columns in both matrices, mostly an accident."""
-    if privileged is dtrain:
-        raise ValueError(
-            "privileged is dtrain itself: pass the matrix of privileged features. (train and cv take "
-            "allow_overlap=True for a teacher that sees the classifier features.)"
-        )
     shared = sorted(set(dtrain.feature_names or ()) & set(privileged.feature_names or ()))
-    if shared:
+    if shared or privileged is dtrain:
+        both = (
+            "privileged is dtrain itself" if privileged is dtrain else f"columns {shared} are in dtrain and privileged"
+        )
         raise ValueError(
-            f"columns {shared} are in dtrain and in privileged: drop them from one of the two. (train and cv take "
-            "allow_overlap=True for a teacher that sees the classifier features.)"
+            f"{both}: give each column to one of the two. (train and cv take allow_overlap=True for a teacher that "
+            "sees the classifier features.)"
         )
 
 

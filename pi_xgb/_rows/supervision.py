@@ -105,3 +105,12 @@ def weight_beside(empty: Array) -> Array | None:
         "teacher_weight to use the teacher there too",
     )
     return 1.0 - empty
+
+
+def check_evals_are_labelled(labelled: Array | None, dtrain: xgboost.DMatrix, evals: Any) -> None:
+    """Raise if dtrain has unlabelled rows and is among the evals: metrics would use unknown labels."""
+    if labelled is not None and any(matrix is dtrain for matrix, _ in evals):
+        raise ValueError(
+            "dtrain must not be among the evals, since it has rows without a label: evaluate on its labelled rows, "
+            "evals=[(dtrain.slice(np.flatnonzero(labelled)), 'train'), ...]"
+        )

@@ -154,31 +154,3 @@ def _explicit_csr(table: Any) -> Any:
         raise TypeError("a sparse matrix can be joined with numeric columns only: pass both as DataFrames") from error
     rows, columns = dense.shape
     return sparse.csr_matrix((dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns))
-
-
-def _explicit_csr(table: Any) -> Any:
-    """Return a sparse matrix that stores the zeros of a dense table, since XGBoost reads gaps as missing values."""
-    from scipy import sparse
-
-    if hasattr(table, "tocsr"):
-        return table.tocsr()
-    try:
-        dense = np.asarray(table, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise TypeError("a sparse matrix can be joined with numeric columns only: pass both as DataFrames") from error
-    rows, columns = dense.shape
-    return sparse.csr_matrix((dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns))
-
-
-def check_no_text(table: Any, name: str) -> None:
-    """Raise if a column holds text, which XGBoost accepts as categories only, or dates."""
-    if not isinstance(table, pd.DataFrame):
-        return
-    for column, dtype in zip(table.columns, table.dtypes, strict=True):
-        if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):
-            hint = f"pass it as a category, {name}[{column!r}].astype('category'), or as numbers"
-        elif dtype.kind in "mM":
-            hint = "pass a number, such as days since an event"
-        else:
-            continue
-        raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")

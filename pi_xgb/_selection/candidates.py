@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from .._core.checks import check_kl_weight
-from .._core.config import METHODS, SEES, MethodName, seen_by
+from .._core.keywords import METHODS, SEES, MethodName, seen_by
 from .._core.learners.recipe import check_teacher_word, chosen_crossfit
 from .._core.losses import LOSSES
-from .._core.teachers import Teacher
+from .._core.teachers import check_kl_weight
+from .._core.training import Teacher
 from .._rows.checks import check_choice, check_whole, checked_list
 from .._xgb.params import objective_name, user_params
 
 METHOD: MethodName = "kbpib"
-KL_WEIGHTS = (1.0, 10.0)
+TEACHER, KL_WEIGHT, BOOSTED_KL_WEIGHT = "mixed", 2.0, 0.5
+"""What public data sets recommend; a boosted teacher has a weight of its own."""
+STUDENT_FEATURES = "student"
+"""As ``sees``: a teacher without privileged features."""
+_FEATURES = {
+    None: "",
+    "privileged": " on privileged features",
+    "all": " on all features",
+    STUDENT_FEATURES: " without privileged features",
+}
+_BEST_FIRST = ("mixed", "forest", "linear", "estimator", "boosted")
+"""Kinds of teachers by the gains of their students on public data sets."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,9 +55,8 @@ class Candidate:
             return "plain"
         if not self.learns_first:
             return self.method
-        sees = {None: "", "privileged": " on privileged features", "all": " on all features"}[self.sees]
         folds = "" if self.crossfit is None else " in-sample" if self.crossfit == 0 else f" ({self.crossfit} folds)"
-        return f"{self.kind}{sees}{folds}"
+        return f"{self.kind}{_FEATURES[self.sees]}{folds}"
 
     @property
     def name(self) -> str:
@@ -58,14 +69,28 @@ class Candidate:
         return self.method == "kbpib"
 
     @property
+    def sees_privileged(self) -> bool:
+        """Whether there is a teacher with privileged features, if there are any."""
+        return self.teacher is not None and self.sees != STUDENT_FEATURES
+
+    @property
     def sees_all(self) -> bool:
         """Whether its teacher sees the classifier features beside the privileged ones."""
-        return self.teacher is not None and seen_by(self.teacher, self.sees, has_privileged=True) == "all"
+        return self.sees_privileged and self.seen_features(has_privileged=True) == "all"
+
+    def seen_features(self, *, has_privileged: bool) -> str:
+        """Return what its teacher sees: "privileged" or "all", where all are those of the student without others."""
+        return seen_by(self.teacher, self.sees, has_privileged=has_privileged and self.sees_privileged)
 
     def crossfits(self, *, has_privileged: bool) -> bool:
         """Whether its teacher is cross-fitted."""
-        sees_student = seen_by(self.teacher, self.sees, has_privileged=has_privileged) == "all"
+        sees_student = self.seen_features(has_privileged=has_privileged) == "all"
         return self.learns_first and chosen_crossfit(self.crossfit, self.teacher, sees_student=sees_student) != 0
+
+    def without_privileged(self) -> Candidate:
+        """The same kind of teacher, cross-fitted on the classifier features."""
+        teacher = self.teacher if self.learns_first else "boosted"
+        return Candidate("kbpib", self.kl_weight, teacher, STUDENT_FEATURES, self.crossfit or None)
 
     @property
     def train_keywords(self) -> dict[str, Any]:
@@ -74,9 +99,10 @@ class Candidate:
             return {"kl_weight": 0.0}
         keywords: dict[str, Any] = {"method": self.method, "kl_weight": self.kl_weight}
         if self.learns_first:
-            chosen = {"teacher": self.teacher, "teacher_sees": self.sees, "crossfit": self.crossfit}
+            sees = self.sees if self.sees_privileged else None
+            chosen = {"teacher": self.teacher, "teacher_sees": sees, "crossfit": self.crossfit}
             keywords |= {name: value for name, value in chosen.items() if value is not None}
-        return keywords
+        return keywords if self.sees_privileged else {**keywords, "privileged": None}
 
 
 PLAIN = Candidate("plain", 0.0)
@@ -91,32 +117,50 @@ def candidates_of(
     """
     if teacher is None:
         loss = LOSSES.get(objective_name(user_params(params)))
-        teacher = "mixed" if loss is None or loss.has_gradient else "boosted"
+        teacher = TEACHER if loss is None or loss.has_gradient else "boosted"
         teacher_sees = teacher_sees or ("all" if teacher == "boosted" else None)
     methods = checked_list(method, "method", lambda name: check_choice(name, METHODS, "method"))
     teachers = _teachers(teacher)
     views = [None] if teacher_sees is None else checked_list(teacher_sees, "teacher_sees", _check_sees)
     folds = [None] if crossfit is None else checked_list(crossfit, "crossfit", _check_folds)
-    weights = positive_weights(kl_weight, KL_WEIGHTS)
+    weights = None if kl_weight is None else positive_weights(kl_weight, (KL_WEIGHT,))
     ways = [way for way in itertools.product(teachers, views, folds) if _is_useful(*way, folds)]
     candidates = [PLAIN]
     for name in methods:
-        tried = ways if name == "kbpib" else [("boosted", None, None)]
-        candidates += [Candidate(name, weight, *way) for way in tried for weight in weights]
+        for kind, sees, own_folds in ways if name == "kbpib" else [("boosted", None, None)]:
+            usual = usual_weight(kind)
+            candidates += [Candidate(name, weight, kind, sees, own_folds) for weight in weights or [usual]]
     _check_names(candidates)
     return candidates
 
 
+def usual_weight(teacher: Any) -> float:
+    """Return the ``kl_weight`` that public data sets recommend for a teacher."""
+    return BOOSTED_KL_WEIGHT if isinstance(teacher, str) and teacher == "boosted" else KL_WEIGHT
+
+
+def recommended(candidates: Sequence[Candidate]) -> int:
+    """Return the position of the student that public data sets recommend: mixed, on all features, cross-fitted."""
+
+    def rank(position: int) -> tuple[Any, ...]:
+        candidate = candidates[position]
+        kind = candidate.teacher if isinstance(candidate.teacher, str) else "estimator"
+        distance = abs(math.log(candidate.kl_weight / usual_weight(candidate.teacher)))
+        order = not candidate.learns_first, _BEST_FIRST.index(kind), not candidate.sees_privileged
+        return *order, not candidate.sees_all, candidate.crossfit == 0, distance, position
+
+    return min(range(1, len(candidates)), key=rank)
+
+
 def _check_names(candidates: Sequence[Candidate]) -> None:
     """Raise if two candidates have the same name, which for an estimator is its class."""
-    names: set[str] = set()
+    names = [candidate.name for candidate in candidates]
     for candidate in candidates:
-        if candidate.name in names:
+        if names.count(candidate.name) > 1:
             raise ValueError(
                 f"teacher must be estimators of different classes, got two of {candidate.kind}, with equal names in "
                 "tables: call select once for each, with the same folds"
             )
-        names.add(candidate.name)
 
 
 def _is_useful(teacher: Any, sees: str | None, crossfit: int | None, folds: Sequence[int | None]) -> bool:
@@ -134,16 +178,6 @@ def positive_weights(kl_weight: Any, usual: Sequence[float]) -> list[float]:
             f"weights to compare it with, for example kl_weight={tuple(usual)}"
         )
     return weights
-
-
-def without_privileged(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the same kinds of teachers, cross-fitted on the classifier features, as a control."""
-    controls = []
-    for candidate in candidates:
-        if candidate != PLAIN:
-            teacher = candidate.teacher if candidate.learns_first else "boosted"
-            controls.append(Candidate("kbpib", candidate.kl_weight, teacher, None, candidate.crossfit or None))
-    return [PLAIN, *dict.fromkeys(controls)]
 
 
 def _teachers(teacher: Any) -> list[Any]:

@@ -1,8 +1,8 @@
-"""``compare``: do privileged features improve this model at this number of rows?"""
+"""``compare``: is a student better than what else one could deploy, at this number of rows?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,10 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.config import MethodName, TeacherConfig
+from .._core.folds import run_parts
+from .._core.keywords import Keywords, MethodName
 from .._core.losses import LOSSES
-from .._progress import progress_bar
-from .._rows.checks import check_confidence, check_whole
+from .._rows.checks import check_confidence
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.resume_cache import ResumeCache
@@ -21,16 +21,15 @@ from .._rows.row_alignment import check_one_label_each, check_same_order, checke
 from .._rows.supervision import checked_groups, warn_of_idle_rows
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
-from .._stats.paired import STANDARD_ERRORS
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
-from .._xgb.threads import in_threads, jobs_side_by_side
-from .candidates import KL_WEIGHTS, METHOD, candidates_of, without_privileged
-from .compared_models import RIVALS, ComparedModels, cells_of
+from .._xgb.threads import jobs_side_by_side
+from .candidates import METHOD, candidates_of
+from .compared_models import ComparedModels, cells_of, table_of
 from .comparison import Comparison
-from .problem import Recipe, settled
 from .scores import score_of
-from .search import check_effort, held_out_ratio
+from .search import check_crossfit_fits, check_effort, held_out_ratio
+from .students import Students, labelled_part, settled
 
 
 def compare(
@@ -41,11 +40,11 @@ def compare(
     privileged_features: Any = None,
     params: Any = None,
     num_boost_round: int = 100,
-    kl_weight: float | Iterable[float] = KL_WEIGHTS,
-    method: MethodName | Iterable[MethodName] = METHOD,
+    kl_weight: float | None = None,
+    method: MethodName = METHOD,
     teacher: Any = None,
     teacher_sees: Any = None,
-    crossfit: int | Iterable[int] | None = None,
+    crossfit: int | None = None,
     teacher_params: Any = None,
     teacher_weight: Any = None,
     crossfit_groups: Any = None,
@@ -53,14 +52,13 @@ def compare(
     metric: Any = None,
     custom_metric: Any = None,
     maximize: bool | None = None,
-    standard_errors: float = STANDARD_ERRORS,
+    standard_errors: float | None = None,
     sample_weight: Any = None,
     sizes: Sequence[int] | int = (),
     nfold: int = 5,
     repeats: int = 2,
     folds: Any = None,
     groups: Any = None,
-    inner_nfold: int = 5,
     confidence: float = 0.95,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -68,23 +66,25 @@ def compare(
     resume: Any = None,
     resume_key: str | None = None,
 ) -> Comparison:
-    """Measure whether privileged features improve the model, before you build on them.
+    """Score a student against what else one could deploy, and say which model to deploy.
 
     These models are scored on the same held-out rows:
 
     =====================  ==========================================================================================
     plain XGBoost          XGBoost on X: the model without a teacher
     z known at prediction  XGBoost on X and the privileged features, also at prediction: the upper bound
-    student                the choice of :func:`pi_xgb.select`, by folds inside the training rows alone
+    student                XGBoost on X with the teacher that the keywords name, a mixed one by default
     self-distillation      the same with a cross-fitted teacher that sees X only: the gain of smoothing alone
     shuffled               as the student, with the privileged features of other rows: a teacher without information
-    best rival             a linear model or a forest on X, whichever is better on folds inside the training rows
-    teacher                the predictions of the student's teacher, or of the best teacher if plain XGBoost is chosen
+    linear, forest         a linear model and a forest on X
+    linear and forest      the mean of their predictions
+    z imputed              the same mean on X and the privileged features that a forest predicts from X
+    teacher                the predictions of the student's teacher
     =====================  ==========================================================================================
 
-    The verdict names the model to deploy, or "undecided", with its reason. The student is recommended only if it is
-    significantly better than plain XGBoost, both controls and the best rival. There is no rival under constraints, nor
-    for objectives without a mean (rankings, survival, quantiles).
+    The verdict names the model to deploy. It is the student, which public data sets recommend, unless another model
+    leads it on your rows by more standard errors than chance gives the best of so many. There are no rivals (the four
+    models without boosting) under constraints, nor for objectives without a mean (rankings, survival, quantiles).
 
     Rows whose y is missing have no label: they are in every training part and in no test part. Plain XGBoost and the
     upper bound learn from labelled rows alone; teachers, also of both controls, teach all rows. Self-distillation
@@ -103,9 +103,13 @@ def compare(
     params : dict, default=None
         XGBoost's parameters. None: its defaults, with the objective of ``y``.
     num_boost_round : int, default=100
-        The maximum number of rounds, as for :func:`pi_xgb.select`.
-    kl_weight, method, teacher, teacher_sees, crossfit, teacher_params, teacher_weight : as for :func:`pi_xgb.select`
-    crossfit_groups, metric, custom_metric, maximize, standard_errors, constraints : as for :func:`pi_xgb.select`
+        The maximum number of rounds of a student. A fold has the number that is best on average in the other folds.
+    kl_weight : float, default=None
+    method, teacher, teacher_sees, crossfit : default=None
+        The student, as for :func:`pi_xgb.train`, one value each. By default a mixed teacher with ``kl_weight`` 2; to
+        choose among several, use :func:`pi_xgb.select`.
+    teacher_params, teacher_weight, crossfit_groups : as for :func:`pi_xgb.select`
+    metric, custom_metric, maximize, standard_errors, constraints : as for :func:`pi_xgb.select`
         Constraints hold for all models, so that the comparison is fair.
     sample_weight : array-like of float, default=None
         One weight per row, the same in a query where rows are ranked; counts in training and in every score.
@@ -116,14 +120,12 @@ def compare(
     repeats : int, default=2
     folds : splitter or list of (rows, rows), default=None
     seed : int, default=0
-        The outer folds, as for :func:`pi_xgb.select`.
+        The folds, as for :func:`pi_xgb.select`.
     groups : array-like, default=None
         For rows that belong together (one patient, one day): one value per row; the queries where rows are ranked.
-        Outer and inner folds keep each group together, and so do the folds of cross-fitted teachers, unless
-        ``crossfit_groups`` are given. A splitter gets the groups, and pairs of row numbers are checked against them.
+        Folds keep each group together, and so do the folds of cross-fitted teachers, unless ``crossfit_groups`` are
+        given. A splitter gets the groups, and pairs of row numbers are checked against them.
         Rows without a label train where no row of their group is held out.
-    inner_nfold : int, default=5
-        The number of folds inside each training part, by which the rounds of every model and the student are chosen.
     confidence : float, default=0.95
         The confidence of the intervals, which are corrected for folds that share rows (Nadeau and Bengio).
     n_jobs, progress, resume, resume_key : as for :func:`pi_xgb.select`
@@ -134,27 +136,18 @@ def compare(
 
     Notes
     -----
-    Everything is chosen within every outer training part: no held-out row influences the models it scores.
-    By default 60 models are scored on inner folds for each of 10 outer folds and each size, 600 in all, which is what
-    the progress counts; one ``kl_weight`` less saves its share. With 100 rounds on 569 rows of 30 columns that takes
-    about 70 processor seconds, shared by the cores. There is one set of inner folds, where
-    :func:`pi_xgb.select` repeats the folds of few rows.
-
-    The number of labelled rows that an undecided verdict names assumes that gains stay as large while their standard
-    errors fall with the root of the number of rows.
+    By default ten models are scored in each of ten folds and at each size, which is what the progress counts.
 
     Examples
     --------
     >>> import pi_xgb
     >>> data = pi_xgb.datasets.make_privileged(240, x_noise=2.0, seed=0)
     >>> comparison = pi_xgb.compare(
-    ...     data.x, data.y, data.z, params={"max_depth": 2, "nthread": 1}, num_boost_round=20, kl_weight=10.0,
-    ...     method="kbpib", teacher="boosted", crossfit=3, nfold=3, repeats=1, inner_nfold=3,
+    ...     data.x, data.y, data.z, params={"max_depth": 2, "nthread": 1}, num_boost_round=20, nfold=3, repeats=1
     ... )
-    >>> comparison.summary.loc[240 * 2 // 3].index.tolist()
-    ['plain XGBoost', 'z known at prediction', 'student', 'self-distillation', 'shuffled', 'best rival', 'teacher']
+    >>> comparison.recommendation in comparison.summary.index.unique("model")
+    True
     """
-    check_whole("inner_nfold", inner_nfold, 2)
     check_confidence(confidence)
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
     per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
@@ -171,32 +164,42 @@ def compare(
     elif weight is not None:
         dtrain.set_weight(weight)
     rows = {"labelled": target.labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-    recipe = Recipe(settled({**target.params, **own}), int(num_boost_round), teacher_params)
-    problem = recipe.problem(
-        dtrain, TeacherConfig(privileged_rows, **rows), "compare", groups=groups, constraints=constraints, sees_all=True
-    )
-    score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
-    candidates = candidates_of(recipe.params, method, teacher, teacher_sees, crossfit, kl_weight)
-    splits = problem.splits(nfold, repeats, folds, seed, target.classes)
-    controls = without_privileged(candidates)
-    rivals = RIVALS if problem.loss.has_gradient and not constraints else []
-    models = ComparedModels(candidates, controls, rivals, score, standard_errors, inner_nfold, seed, target.classes)
-    cells = cells_of(problem, splits, sizes, seed)
-    models.check(problem, cells)
-    problem.check_candidates(candidates)
-    problem.learning_from(None, None).check_candidates(controls)
-    warn_of_idle_rows(problem.idle)
-    inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
-    inputs |= {"candidates": [candidates, controls], "standard_errors": standard_errors, "inner_nfold": inner_nfold}
-    cache = ResumeCache(resume, resume_key, "compare", {**inputs, "folds": [getattr(folds, "split", None), cells]})
-    n_left = sum(cell.name not in cache for cell in cells)
+    own, rounds = settled({**target.params, **own}), int(num_boost_round)
+    config, how = Keywords(privileged_rows, teacher_params=teacher_params, **rows), {"groups": groups}
+    students = Students.read(own, rounds, dtrain, config, "compare", constraints=constraints, sees_all=True, **how)
+    plain = labelled_part(dtrain, students.labelled)
+    score = score_of(metric, custom_metric, maximize, own, students.loss, plain)
+    _, *taught = candidates_of(own, method, teacher, teacher_sees, crossfit, kl_weight)
+    if len(taught) > 1:
+        raise ValueError(
+            f"compare takes one student, got {len(taught)} ({', '.join(item.name for item in taught)}): pass one value "
+            "of each keyword, and choose among several by pi_xgb.select"
+        )
+    student = taught[0]
+    splits = students.splits(nfold, repeats, folds, seed, target.classes)
+    cells = cells_of(students, splits, sizes, seed)
+    check_crossfit_fits(students, taught, [cell.split.train for cell in cells])
+    students.check([student, student.without_privileged()])
+    warn_of_idle_rows(students.idle)
+    inputs = {**students.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
+    inputs |= {"student": student, "folds": [getattr(folds, "split", None), [cell.split for cell in cells]]}
+    cache = ResumeCache(resume, resume_key, "compare", inputs)
+    is_finished = all(cell.name in cache for cell in cells)
+    has_rivals = students.loss.has_gradient and not constraints and not is_finished
+    models = ComparedModels.of(student, students, score, seed, has_rivals=has_rivals)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
-    with progress_bar(n_left * models.steps, "compare", progress, models.steps) as step:
-        work = cache.memoize(lambda cell: models.evaluate(problem, cell, step), lambda cell: cell.name)
-        outcomes = in_threads(work, cells, jobs)
-    table = pd.DataFrame([row for rows in outcomes for row in rows])
-    n_labelled, unlabelled = problem.plain.num_row(), target.labelled is not None
-    return Comparison(table, score, held_out_ratio(splits), confidence, n_labelled, unlabelled=unlabelled)
+    effort: dict[str, Any] = {"jobs": jobs, "progress": progress, "cache": cache}
+    outcomes = run_parts(models.evaluate, cells, len(models.models), "compare", **effort)
+    return Comparison(
+        table_of(cells, outcomes, score),
+        score,
+        student,
+        held_out_ratio(splits),
+        confidence,
+        plain.num_row(),
+        standard_errors=standard_errors,
+        unlabelled=target.labelled is not None,
+    )
 
 
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:

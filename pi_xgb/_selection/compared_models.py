@@ -1,42 +1,34 @@
-"""The models that ``compare`` evaluates, in each outer fold and at each number of labelled training rows."""
+"""The models that ``compare`` scores, in each outer fold and at each number of labelled training rows."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from .._arrays import Array
+from .._core.folds import SharedFolds, Split
 from .._rows.checks import check_whole, several
 from .._xgb.matrix import copy_queries, rows_without_values, side_by_side, slice_rows
 from .candidates import PLAIN, Candidate
-from .problem import Problem
-from .scores import Score
-from .search import Found, check_crossfit_fits, search
-from .splits import Split, splits_of, subset
+from .rivals import RIVALS, rival_means, with_imputed
+from .scores import Score, score_of_mean
+from .splits import subset
+from .students import Students
 
-BASELINE, CEILING, STUDENT, SELF, SHUFFLED = (
-    "plain XGBoost",
-    "z known at prediction",
-    "student",
-    "self-distillation",
-    "shuffled",
+BASELINE, CEILING, STUDENT, SELF, SHUFFLED, TEACHER = (
+    *("plain XGBoost", "z known at prediction", "student", "self-distillation", "shuffled", "teacher"),
 )
-BOOSTED = (BASELINE, CEILING, STUDENT, SELF, SHUFFLED)
-RIVAL, TEACHER = "best rival", "teacher"
-RIVALS = [Candidate("kbpib", 1.0, kind, crossfit=0) for kind in ("linear", "forest")]
-"""The teachers of these candidates, which see x alone, are the rivals."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Cell:
-    """An outer fold at one number of labelled training rows; ``rows`` are their numbers."""
+class Cell(NamedTuple):
+    """A fold at one number of labelled training rows."""
 
     size: int
     split: Split
-    rows: Any
+    folds: SharedFolds | None
 
     @property
     def name(self) -> str:
@@ -44,151 +36,116 @@ class Cell:
         return f"{self.size}/{self.split.name}"
 
 
-def cells_of(problem: Problem, splits: Sequence[Split], sizes: Any, seed: int) -> list[Cell]:
+def cells_of(students: Students, splits: Sequence[Split], sizes: Any, seed: int) -> list[Cell]:
     """Return every fold at every number of labelled training rows."""
-    label = problem.loss.label_of(problem.dtrain)
+    label = students.loss.label_of(students.dtrain)
     full = min(len(split.train) for split in splits)
     sizes = several(sizes)
     for size in sizes:
         check_whole("sizes", size, 2)
         if size >= full:
             raise ValueError(
-                f"sizes must be below the {full} {problem.adjective}training rows of a fold, which are always "
-                f"included, got {size}: pass smaller sizes"
+                f"sizes must be below the {full} {students.labelled_rows} of a fold, which are always included, got "
+                f"{size}: pass smaller sizes"
             )
     cells = []
-    for number, split in enumerate(splits):
-        cells += [
-            Cell(int(size), split, subset(label, split.train, size, seed + number)) for size in sorted(set(sizes))
-        ]
+    for number, (split, folds) in enumerate(zip(splits, students.in_folds(splits), strict=True)):
+        for size in sorted(set(sizes)):
+            rows = subset(label, split.train, size, seed + number)
+            cells.append(Cell(int(size), split._replace(train=rows), None))
         # Folds differ by a row or so; the curve has one point for all of them.
-        cells.append(Cell(full, split, split.train))
+        cells.append(Cell(full, split, folds))
     return cells
 
 
 @dataclasses.dataclass(frozen=True)
 class ComparedModels:
-    """The settings by which the models are chosen and evaluated in each cell."""
+    """The models and how they are scored."""
 
-    candidates: list[Candidate]
-    controls: list[Candidate]
-    rivals: list[Candidate]
+    student: Candidate
+    students: Students
+    ceiling: Students
+    shuffled: Students
+    imputed: Any
+    """The matrix of the rival that imputes z; None where there are no rivals."""
     score: Score
-    standard_errors: float
-    inner_nfold: int
-    seed: int
-    names: Any
+
+    @classmethod
+    def of(cls, student: Candidate, students: Students, score: Score, seed: int, *, has_rivals: bool) -> ComparedModels:
+        """Return the models of these rows."""
+        privileged: Any = students.config.privileged
+        # Rows without any privileged value are not shuffled, so that the same rows have a teacher.
+        filled = np.flatnonzero(~rows_without_values(privileged))
+        order = np.arange(privileged.num_row())
+        order[filled] = np.random.default_rng(seed).permutation(filled)
+        others = slice_rows(privileged, order)
+        for field in students.loss.label_fields:  # features of other rows with the labels of these
+            others.set_info(**{field: students.dtrain.get_float_info(field)})
+        copy_queries(students.dtrain, others)
+        both = side_by_side(students.dtrain, others) if student.sees_all else None
+        shuffled = students.with_privileged(others, both, "shuffled")
+        ceiling = dataclasses.replace(students.with_privileged(None, None, "ceiling"), dtrain=students.both)
+        return cls(student, students, ceiling, shuffled, with_imputed(students) if has_rivals else None, score)
 
     @property
-    def steps(self) -> int:
-        """The steps of the progress bar per cell."""
-        return self.inner_nfold * (2 * len(self.candidates) + len(self.controls) + len(self.rivals) + 1)
+    def models(self) -> list[str]:
+        """The names in tables."""
+        return [BASELINE, CEILING, STUDENT, SELF, SHUFFLED, *(RIVALS if self.imputed is not None else ()), TEACHER]
 
-    def check(self, problem: Problem, cells: Sequence[Cell]) -> None:
-        """Raise if a training part cannot be cut into the inner folds."""
-        label, classes = problem.loss.label_of(problem.dtrain), problem.loss.probabilities
-        how = {"classes": classes, "names": self.names, "name": "inner_nfold"}
-        for cell in cells:
-            groups = None if problem.groups is None else problem.groups[cell.rows]
-            inner = splits_of(label[cell.rows], self.inner_nfold, 1, None, self.seed, groups=groups, **how)
-            parts = [cell.rows[split.train] for split in inner]
-            check_crossfit_fits(problem, [*self.candidates, *self.controls], parts, "an inner fold")
+    def evaluate(self, cell: Cell, step: Callable[[], Any]) -> dict[str, list[float]]:
+        """Return the score of each model on the held-out rows, of students after each round."""
+        of_cell = (cell.split.train, cell.split.test, cell.folds)
+        part, found = self.students.take(*of_cell), {}
+        boosted = {
+            BASELINE: (part, PLAIN),
+            CEILING: (self.ceiling.take(*of_cell), PLAIN),
+            STUDENT: (part, self.student),
+            SELF: (part, self.student.without_privileged()),
+            SHUFFLED: (self.shuffled.take(*of_cell), self.student),
+        }
+        for model, (rows, candidate) in boosted.items():
+            # The shuffled teachers are others than those of the student.
+            found[model] = rows.curve(candidate, self.score).tolist()
+            step()
+        if self.imputed is not None:
+            for model, mean in rival_means(part, self.imputed).items():
+                of_mean = (mean, part.held_out, self.students.params, self.students.loss)
+                found[model] = [score_of_mean(self.score, *of_mean)]
+                step()
+        found[TEACHER] = [part.teacher_score(self.student, self.score)]
+        step()
+        return found
 
-    def evaluate(self, problem: Problem, cell: Cell, step: Callable[[], Any]) -> list[dict[str, Any]]:
-        """Return a row of the table for each of the models."""
-        part = problem.take(cell.rows, cell.split.test)
-        test, test_both = (slice_rows(matrix, cell.split.test) for matrix in (problem.dtrain, problem.both))
-        parts = {BASELINE: part, STUDENT: part, **self._others(part, cell)}
-        inner = part.splits(self.inner_nfold, 1, None, self.seed, self.names)
-        found = self._found(parts, inner, step)
-        chosen = {model: (search.candidate, search.best_rounds) for model, search in found.items()}
-        scores: dict[str, float] = {}
-        teachers: dict[str, Any] = {}
-        for model, (candidate, rounds) in chosen.items():
-            if model not in (BASELINE, CEILING) and candidate == PLAIN:
-                scores[model] = scores[BASELINE]  # the student is plain XGBoost, which is trained already
-            else:
-                held_out = test_both if model == CEILING else test
-                teachers[model] = None if candidate == PLAIN else parts[model].teacher_of(candidate)
-                curves = parts[model].curves(candidate, rounds, held_out, self.score, teachers[model])
-                scores[model] = float(curves[-1, -1])
-        if self.rivals:
-            rival = self._best_rival(parts[SELF], inner, step)
-            scores[RIVAL] = _score_of_rival(rival, parts[SELF], problem, cell.split.test, self.score)
-            chosen[RIVAL] = rival, 0
-        scores[TEACHER] = self._score_of_teacher(part, found[STUDENT], teachers.get(STUDENT), problem, cell)
-        chosen[TEACHER] = chosen[STUDENT]
-        return [
+
+def table_of(cells: Sequence[Cell], outcomes: Sequence[dict[str, list[float]]], score: Score) -> pd.DataFrame:
+    """Return a row per cell and model.
+
+    The rounds of a student are those that are best on average in the other folds of the same size and repeat, so that
+    the held-out rows of a fold do not choose the rounds by which they are scored.
+    """
+    rows = []
+    for cell, outcome in zip(cells, outcomes, strict=True):
+        scores, rounds = {}, {}
+        for model, curve in outcome.items():
+            others = [
+                other[model]
+                for beside, other in zip(cells, outcomes, strict=True)
+                if (beside.size, beside.split.repeat) == (cell.size, cell.split.repeat) and beside is not cell
+            ]
+            best = int((score.sign * np.mean(others, axis=0)).argmax())
+            scores[model], rounds[model] = curve[best], best + 1 if len(curve) > 1 else 0
+        rows += [
             {
                 "size": cell.size,
                 "repeat": cell.split.repeat,
                 "fold": cell.split.fold,
                 "model": model,
-                "score": scores[model],
-                "gain": self.score.sign * (scores[model] - scores[BASELINE]) + 0.0,  # no -0
-                "chosen": candidate.kind if model == RIVAL else candidate.name,
-                "rounds": rounds,
-                "n_train": len(cell.rows),
+                "score": value,
+                "gain": score.sign * (value - scores[BASELINE]) + 0.0,  # no -0
+                "rounds": rounds[model],
+                "n_train": len(cell.split.train),
                 "n_test": len(cell.split.test),
             }
-            for model, (candidate, rounds) in chosen.items()
+            for model, value in scores.items()
         ]
-
-    def _best_rival(self, part: Problem, inner: Sequence[Split], step: Callable[[], Any]) -> Candidate:
-        """Return the rival with the best mean score on the inner folds."""
-
-        def score_of(rival: Candidate, split: Split) -> float:
-            step()
-            return _score_of_rival(rival, part.take(split.train, split.test), part, split.test, self.score)
-
-        means = [np.mean([score_of(rival, split) for split in inner]) for rival in self.rivals]
-        return self.rivals[int(np.argmax(self.score.sign * np.array(means)))]
-
-    def _score_of_teacher(self, part: Problem, found: Found, teacher: Any, problem: Problem, cell: Cell) -> float:
-        """Return the score of the student's teacher; if plain XGBoost was chosen, of the best teacher."""
-        candidate = found.candidate
-        if candidate == PLAIN:
-            candidate = found.candidates[1 + int(np.argmax([gain.mean for gain in found.gains[1:]]))]
-            teacher = part.teacher_of(candidate)
-            if not candidate.learns_first:  # the teacher grows with the student
-                part.fit(candidate, found.best_rounds, teacher)
-        test = slice_rows(problem.dtrain, cell.split.test)
-        return problem.teacher_score(candidate, teacher, cell.split.test, test, self.score)
-
-    def _others(self, part: Problem, cell: Cell) -> dict[str, Problem]:
-        """Return the training data of the upper bound and of the two controls."""
-        rng = np.random.default_rng([self.seed, cell.split.repeat, cell.split.fold])
-        privileged: Any = part.config.privileged
-        # Rows without any privileged value are not shuffled, so that the same rows have a teacher.
-        filled = np.flatnonzero(~rows_without_values(privileged))
-        order = np.arange(privileged.num_row())
-        order[filled] = rng.permutation(filled)
-        shuffled = slice_rows(privileged, order)
-        for field in part.loss.label_fields:  # features of other rows with the labels of these
-            shuffled.set_info(**{field: part.dtrain.get_float_info(field)})
-        copy_queries(part.dtrain, shuffled)
-        return {
-            CEILING: dataclasses.replace(part, dtrain=part.both, both=None),
-            SELF: part.learning_from(None, None),
-            SHUFFLED: part.learning_from(shuffled, side_by_side(part.dtrain, shuffled)),
-        }
-
-    def _found(self, parts: dict[str, Problem], inner: Sequence[Split], step: Callable[[], Any]) -> dict[str, Found]:
-        """Return the choice for each model, by folds inside the training rows alone."""
-        tried = {STUDENT: self.candidates, CEILING: [PLAIN], SELF: self.controls, SHUFFLED: self.candidates}
-        found: dict[str, Found] = {}
-        for model, candidates in tried.items():
-            # Plain XGBoost is the same in all searches except for the upper bound, which has other features.
-            plain = None if model == CEILING else found.get(STUDENT)
-            search_in = (parts[model], inner, candidates, self.score, self.standard_errors)
-            found[model] = search(*search_in, n_jobs=1, step=step, plain=plain)
-        return {
-            BASELINE: dataclasses.replace(found[STUDENT], chosen=0),
-            **{model: found[model] for model in BOOSTED[1:]},
-        }
-
-
-def _score_of_rival(rival: Candidate, part: Problem, problem: Problem, rows: Array, score: Score) -> float:
-    """Return the score of a rival, fitted on ``part``, on these rows of ``problem``."""
-    test = slice_rows(problem.dtrain, rows)
-    return problem.learning_from(None, None).teacher_score(rival, part.teacher_of(rival), rows, test, score)
+    return pd.DataFrame(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pandas as pd
@@ -9,10 +10,20 @@ import pandas as pd
 from .._plots.selection import plot_comparison
 from .._rows.checks import check_choice
 from .._stats.paired import Interval, corrected_interval, student
-from .compared_models import BASELINE, RIVAL, SELF, SHUFFLED, STUDENT
+from .candidates import Candidate
+from .compared_models import BASELINE, SELF, SHUFFLED, STUDENT
+from .rivals import FOREST, IMPUTED, LINEAR, MEAN
 from .scores import Score
-from .verdict import Evidence
-from .words import better_by, in_lines
+from .search import bar_of, choose
+from .verdict import Verdict, student_of
+from .words import better_by
+
+_RIVALS = {
+    LINEAR: "a linear model",
+    FOREST: "a forest",
+    MEAN: "the mean of a linear model and a forest",
+    IMPUTED: "the mean of a linear model and a forest on x and the imputed z",
+}
 
 
 class Comparison:
@@ -21,17 +32,16 @@ class Comparison:
     Attributes
     ----------
     table
-        A row for each size, repeat, fold and model: its score, its gain over plain XGBoost there, the chosen
-        candidate and its rounds. Sizes, ``n_train`` and ``n_test`` count labelled rows.
+        A row for each size, repeat, fold and model: its score, its gain over plain XGBoost there, and its rounds.
+        Sizes, ``n_train`` and ``n_test`` count labelled rows.
     summary
         By size and model: mean score, mean gain over plain XGBoost with its corrected standard error (``gain_se``) and
         interval (``low``, ``high``), and the share of the folds in which the model is better (``better``). Positive
         gains are improvements for every metric.
     recommendation
-        The model to deploy, for the largest size: "student", "self-distillation", "best rival", "plain XGBoost" or
-        "undecided".
+        The model to deploy, for the largest size: "student", "self-distillation", "plain XGBoost" or a rival.
     verdict
-        The recommendation and its reason in words; ``print(comparison)`` breaks it into lines.
+        What to deploy, the gain to expect, and what would change that; ``print(comparison)`` adds the scores.
     evidence
         Whether privileged features improve the model: the interval of the student's gain over plain XGBoost lies above
         0, and the student is better than each control by a one-sided test at the same level. All three must hold, so
@@ -43,7 +53,7 @@ class Comparison:
     --------
     >>> import pi_xgb
     >>> data = pi_xgb.datasets.make_privileged(120, seed=0)
-    >>> few = {"nfold": 2, "repeats": 1, "inner_nfold": 2, "crossfit": 2, "num_boost_round": 3, "kl_weight": 1.0}
+    >>> few = {"nfold": 2, "repeats": 1, "crossfit": 2, "num_boost_round": 3}
     >>> comparison = pi_xgb.compare(data.x, data.y, data.z, params={"max_depth": 2, "nthread": 1}, **few)
     >>> gain = comparison.difference("student", "plain XGBoost")
     >>> gain.low <= gain.mean <= gain.high
@@ -54,67 +64,78 @@ class Comparison:
         self,
         table: pd.DataFrame,
         score: Score,
+        candidate: Candidate,
         ratio: float,
         confidence: float,
         n_labelled: int,
         *,
+        standard_errors: float | None = None,
         unlabelled: bool = False,
     ) -> None:
         self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
         self._ratio, self._unlabelled = ratio, unlabelled
-        self._models = list(dict.fromkeys(table["model"]))
-        sizes = sorted(set(table["size"]))
-        means = table.groupby(["size", "model"])["score"].mean()
+        self._models, self._sizes = list(dict.fromkeys(table["model"])), sorted(set(table["size"]))
         better = (table["gain"] > 0).groupby([table["size"], table["model"]]).mean()
+        means = table.groupby(["size", "model"])["score"].mean()
         rows = []
-        for size in sizes:
-            gains = {model: self._interval(model, BASELINE, size) for model in self._models}
-            for model, gain in gains.items():
+        for size in self._sizes:
+            for model in self._models:
+                gain = self.difference(model, BASELINE, size)
                 values = {"score": means[size, model], "gain": gain.mean, "gain_se": gain.error}
                 values |= {"low": gain.low, "high": gain.high, "better": better[size, model]}
                 rows.append({"size": size, "model": model, **values})
         self.summary = pd.DataFrame(rows).set_index(["size", "model"])
-        largest = table[table["size"] == sizes[-1]]
-        folds = largest[["repeat", "fold"]].drop_duplicates()
-        must_beat = [model for model in (BASELINE, SELF, SHUFFLED, RIVAL) if model in gains]
-        both_sided, one_sided = (student(len(folds) - 1, level) for level in (confidence, max(2 * confidence - 1, 0.0)))
-        evidence = Evidence(
-            score,
-            confidence,
-            means[sizes[-1]],
-            gains,
-            {other: self._interval(STUDENT, other, sizes[-1]) for other in must_beat},
-            {other: both_sided if other == BASELINE else one_sided for other in must_beat},
-            {model: f"{better[sizes[-1], model] * len(folds):.0f} of {len(folds)}" for model in gains},
-            rival=", ".join(largest.loc[largest["model"] == RIVAL, "chosen"].unique()),
+        taught, alone = (student_of(item) for item in (candidate, candidate.without_privileged()))
+        words = {BASELINE: BASELINE, STUDENT: taught, SELF: alone, **_RIVALS}
+        deployable = [model for model in words if model in self._models]
+        leads = [self.difference(model, STUDENT) for model in deployable]
+        recommended = deployable.index(STUDENT)
+        bar = bar_of(len(deployable)) if standard_errors is None else standard_errors
+        chosen = choose(leads, recommended, bar)
+        self.recommendation = deployable[chosen]
+        self._verdict = Verdict(
+            score=dataclasses.replace(score, custom=None),
+            models=[words[model] for model in deployable],
+            gains=[self.difference(model, BASELINE) for model in deployable],
+            leads=leads,
+            recommended=recommended,
+            chosen=chosen,
+            bar=bar,
             n_labelled=n_labelled,
+            confidence=confidence,
         )
-        self.evidence, self.verdict = evidence.is_earned, evidence.sentence
-        self.recommendation = evidence.recommendation
+        self.verdict = f"{self._verdict.instruction}\n{self._verdict.expectation}\n{self._verdict.change}"
+
+    @property
+    def evidence(self) -> bool:
+        """Whether privileged features improve the model."""
+        n_folds = int((self.table["size"] == self._sizes[-1]).sum()) // len(self._models)
+        one_sided = student(n_folds - 1, max(2 * self.confidence - 1, 0.0))
+        gain, *others = (self.difference(STUDENT, model) for model in (BASELINE, SELF, SHUFFLED))
+        # A gain that is equal in all folds has an unknown error.
+        ahead = all(other.error > 0 and other.mean > one_sided * other.error for other in others)
+        return gain.error > 0 and gain.low > 0 and ahead
 
     def difference(self, model: str, other: str, size: int | None = None) -> Interval:
         """The gain of one model over another on the same held-out rows; by default at the largest size."""
         for name in (model, other):
             check_choice(name, self._models, "model")
-        sizes = sorted(set(self.table["size"]))
-        size = sizes[-1] if size is None else size
-        if size not in sizes:
-            raise ValueError(f"size must be one of {', '.join(map(str, sizes))}; got {size!r}")
-        return self._interval(model, other, size)
+        size = self._sizes[-1] if size is None else size
+        if size not in self._sizes:
+            raise ValueError(f"size must be one of {', '.join(map(str, self._sizes))}; got {size!r}")
+        rows = self.table[self.table["size"] == size]
+        scores = rows.pivot(index=["repeat", "fold"], columns="model", values="score")
+        differences = (1.0 if self.maximize else -1.0) * (scores[model] - scores[other]).to_numpy()
+        return corrected_interval(differences, self._ratio, self.confidence)
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each model over plain XGBoost with its interval, or along the size; needs matplotlib."""
         rows = "labelled training rows" if self._unlabelled else "training rows"
         return plot_comparison(self.summary, better_by(Score(self.metric, self.maximize)), ax, rows)
 
-    def _interval(self, model: str, other: str, size: Any) -> Interval:
-        rows = self.table[self.table["size"] == size]
-        scores = rows.pivot(index=["repeat", "fold"], columns="model", values="score")
-        differences = (1.0 if self.maximize else -1.0) * (scores[model] - scores[other]).to_numpy()
-        return corrected_interval(differences, self._ratio, self.confidence)
-
     def __str__(self) -> str:
-        return in_lines(self.verdict)
+        shown = self.summary.loc[self._sizes[-1], ["score", "gain", "low", "high"]]
+        return self._verdict.text(shown)
 
     def __repr__(self) -> str:
-        return f"<Comparison: {self.verdict}>"
+        return f"<Comparison: {self._verdict.instruction} {self._verdict.expectation}>"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import xgboost
 
 from .._arrays import Array
-from .._core.checks import check_metric
 from .._core.losses import Loss
 from .._core.metric_eval import eval_of_means, margins_of
+from .._rows.matrix_checks import check_metric
 from .._xgb.params import number_of_classes
 
 _SMALLER_IS_BETTER = (
@@ -35,13 +35,10 @@ class Score:
         """The factor that turns a difference into a gain."""
         return 1.0 if self.maximised else -1.0
 
-    def applied_to(self, params: Mapping[str, Any], besides: Sequence[str] = ()) -> dict[str, Any]:
-        """The params of a training that computes the metrics ``besides`` and then this score, and no other."""
+    def applied_to(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The params of a training that computes this score and no other metric."""
         chosen = {key: value for key, value in params.items() if key != "eval_metric"}
-        if self.custom:
-            chosen["disable_default_eval_metric"] = 1
-        own = list(dict.fromkeys([*besides, *([] if self.custom else [self.name])]))
-        return {**chosen, "eval_metric": own} if own else chosen
+        return {**chosen, **({"disable_default_eval_metric": 1} if self.custom else {"eval_metric": [self.name]})}
 
 
 def score_of_mean(score: Score, mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> float:
@@ -49,13 +46,6 @@ def score_of_mean(score: Score, mean: Array, matrix: xgboost.DMatrix, params: Ma
     if score.custom:
         return float(score.custom(loss.predict(margins_of(mean, loss)), matrix)[1])
     return float(eval_of_means(mean, matrix, score.applied_to(params), loss).rpartition(":")[-1])
-
-
-def error_metrics_of(loss: Loss) -> tuple[str, ...]:
-    """Return XGBoost's metric for the share of wrong classes, if there are classes."""
-    if not loss.probabilities:
-        return ()
-    return ("merror",) if loss.multiclass else ("error",)
 
 
 def score_of(
@@ -89,23 +79,17 @@ def score_of(
 
 
 def _scorer(metric: Any, params: Mapping[str, Any], loss: Loss, dtrain: xgboost.DMatrix) -> Score:
-    known = f"XGBoost's {', '.join((*_LARGER_IS_BETTER, *_SMALLER_IS_BETTER))}"
-    try:
-        from sklearn.metrics import get_scorer
-    except ImportError as error:
-        raise ImportError(
-            f"metric must be one of {known}, got {metric!r}; scorers need scikit-learn: "
-            'pip install ".[sklearn]" in a checkout'
-        ) from error
+    """Return a scorer of scikit-learn, tried on the mean of the labels."""
+    known = f"metric must be one of XGBoost's {', '.join((*_LARGER_IS_BETTER, *_SMALLER_IS_BETTER))}"
     if not (isinstance(metric, str) or callable(metric)):
         raise TypeError(f"metric must be the name of a metric or a scorer of scikit-learn, got {metric!r}")
     try:
+        from sklearn.metrics import get_scorer
+
         scorer = get_scorer(metric)
-    except ValueError as error:
-        raise ValueError(
-            f"metric must be one of {known}, or a scorer of scikit-learn (roc_auc, neg_log_loss, r2, ...), "
-            f"got {metric!r}"
-        ) from error
+    except (ImportError, ValueError) as error:
+        hint = "or a scorer of scikit-learn (roc_auc, neg_log_loss, r2, ...), which is an extra"
+        raise type(error)(f'{known}, {hint} (pip install ".[sklearn]" in a checkout), got {metric!r}') from error
     custom = ScoredByScikitLearn(scorer, number_of_classes(params), probabilities=loss.probabilities)
     label, n_classes = dtrain.get_label(), number_of_classes(params)
     base = np.full(len(label), label.mean(), np.float32)
@@ -117,7 +101,7 @@ def _scorer(metric: Any, params: Mapping[str, Any], loss: Loss, dtrain: xgboost.
         raise ValueError(
             f"metric must suit the labels, got the scorer {metric!r}, which fails ({error}): choose another scorer"
         ) from error
-    return Score(metric if isinstance(metric, str) else str(metric), True, custom)
+    return Score(str(metric), True, custom)
 
 
 class ScoredByScikitLearn:
@@ -131,19 +115,16 @@ class ScoredByScikitLearn:
         label, weight = matrix.get_label(), matrix.get_weight()
         more = {"sample_weight": weight} if weight.size else {}
         if self._probabilities:
-            label, predictions = label.astype(np.int64), self._probability(predictions)
-        estimator = _fitted(predictions, classifies=self._probabilities)
+            label = label.astype(np.int64)
+            if self._n_classes > 1 and predictions.ndim == 1:  # multi:softmax predicts classes
+                predictions = np.eye(self._n_classes)[predictions.astype(int)]
+            elif predictions.ndim == 1:
+                predictions = np.column_stack([1 - predictions, predictions])
+        estimator = _predicting(predictions, classifies=self._probabilities)
         return "score", float(self._scorer(estimator, label.reshape(-1, 1), label, **more))
 
-    def _probability(self, predictions: Array) -> Array:
-        if predictions.ndim == 2:
-            return predictions
-        if self._n_classes > 1:  # multi:softmax predicts classes
-            return np.eye(self._n_classes)[predictions.astype(int)]
-        return np.column_stack([1 - predictions, predictions])
 
-
-def _fitted(predictions: Array, *, classifies: bool) -> Any:
+def _predicting(predictions: Array, *, classifies: bool) -> Any:
     """Return a fitted scikit-learn estimator with these predictions."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 

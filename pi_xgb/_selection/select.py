@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xgboost
 
-from .._core.checks import check_is_dmatrix
-from .._core.config import MethodName, TeacherConfig
-from .._core.spec import Spec
-from .._core.task import Task
-from .._core.teachers import Teacher
-from .._core.train import train
+from .._core.folds import Split
+from .._core.keywords import Keywords, MethodName
+from .._core.training import Teacher
 from .._plots.selection import plot_selection
-from .._progress import progress_bar
+from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
-from .._rows.supervision import read_labelled, warn_of_idle_rows
-from .._stats.paired import STANDARD_ERRORS, Interval
-from .._warnings import warn_user
+from .._rows.supervision import check_evals_are_labelled, read_labelled, warn_of_idle_rows
+from .._stats.paired import corrected_interval
 from .._xgb.signature import called_like
 from .._xgb.threads import jobs_side_by_side
-from .candidates import KL_WEIGHTS, METHOD, PLAIN, candidates_of
-from .problem import Recipe, check_constraints, labelled_part, settled
+from .candidates import METHOD, PLAIN, Candidate, candidates_of, recommended
 from .scores import Score, score_of
-from .search import LEAST_WRONG, Found, check_crossfit_fits, check_effort, search, summary_of, table_of
+from .search import bar_of, check_crossfit_fits, check_effort, choose, held_out_ratio, search
 from .splits import usual_repeats
-from .words import against, better_by, gain_in_words, in_lines, name_of
+from .students import FoldStudents, Students, Values, check_constraints, labelled_part, settled
+from .verdict import Verdict, student_of
+from .words import better_by
 
 
 @called_like(xgboost.cv)
@@ -37,7 +36,7 @@ def select(
     num_boost_round: int = 100,
     *,
     privileged: xgboost.DMatrix | None = None,
-    kl_weight: float | Iterable[float] = KL_WEIGHTS,
+    kl_weight: float | Iterable[float] | None = None,
     method: MethodName | Iterable[MethodName] = METHOD,
     teacher: Any = None,
     teacher_sees: Any = None,
@@ -50,7 +49,7 @@ def select(
     metric: Any = None,
     custom_metric: Any = None,
     maximize: bool | None = None,
-    standard_errors: float = STANDARD_ERRORS,
+    standard_errors: float | None = None,
     nfold: int = 5,
     repeats: int | None = None,
     folds: Any = None,
@@ -63,11 +62,11 @@ def select(
 ) -> Selection:
     """Choose method, teacher, ``kl_weight`` and number of rounds by cross-validation.
 
-    Every candidate is trained on the training rows of every fold and scored on its held-out rows; plain XGBoost is
-    always a candidate. Plain XGBoost is replaced only if the mean gain of the best candidate exceeds
-    ``standard_errors`` standard errors on the same folds. It is also kept where errors are too few to show a gain:
-    every row has a label, and plain XGBoost gets fewer than ten held-out rows wrong. A chosen gain may still be
-    chance: see its interval. The teachers of a fold see its training rows only.
+    Every candidate is trained on the training rows of every fold and scored on its held-out rows. Plain XGBoost and,
+    where there are privileged features, a teacher without them are always candidates. The choice is the candidate that
+    public data sets recommend, by default a mixed teacher with ``kl_weight`` 2, unless the lead of another one on the
+    same folds exceeds a number of standard errors that grows with the number of candidates. The teachers of a fold see
+    its training rows only.
 
     Parameters
     ----------
@@ -81,8 +80,9 @@ def select(
         A DMatrix of the features that exist at training time only, as for :func:`pi_xgb.train`. It must not have
         columns of ``dtrain``: a teacher on all features gets both. None: teachers learn from the columns of
         ``dtrain``.
-    kl_weight : float or sequence of float, default=(1.0, 10.0)
-        The values to try, one or several. Plain XGBoost, which is 0, is always tried.
+    kl_weight : float or sequence of float, default=None
+        The values to try, one or several. None is 2, and 0.5 for boosted teachers. Plain XGBoost, which is 0, is always
+        tried.
     method : {"kbpib", "jpib"}, or both, default="kbpib"
         ``"kbpib"``, ``"jpib"`` or both.
     teacher : kind, estimator, or sequence of them, default=None
@@ -119,10 +119,10 @@ def select(
     maximize : bool, default=None
         Instead of ``metric``: a function as for ``xgboost.cv``, and whether more is better, which is known for
         ``metric``.
-    standard_errors : float, default=0.5
-        The threshold of a gain: plain XGBoost is replaced if the mean gain is larger than this many standard errors,
-        corrected for folds that share their rows (Nadeau and Bengio). 1 is more careful and misses gains on small
-        data; 0 accepts any gain, however few the errors.
+    standard_errors : float, default=None
+        How many standard errors, corrected for folds that share their rows (Nadeau and Bengio), a candidate must lead
+        the recommended one by. None: as many as the best of that many equal candidates exceeds by chance with
+        probability 0.2, 1.3 for three candidates and 1.8 for seven. 0 chooses the best mean.
     nfold : int, default=5
     repeats : int, default=None
     folds : splitter or list of (rows, rows), default=None
@@ -158,15 +158,14 @@ def select(
 
     Notes
     -----
-    By default it costs 25 trainings per repeat: in each of five folds plain XGBoost and two students, and a teacher
-    for each pair of folds, which is a booster, a forest and a linear model. In general every fold costs a training per
-    candidate (two for JPIB), one for an in-sample teacher and ``crossfit`` for any other (half of that where they are
-    shared); teachers serve every ``kl_weight``. Students are trained natively where that gives the same model up to
-    rounding.
+    By default it costs 35 trainings per repeat: in each of five folds plain XGBoost and two students, and two teachers
+    for each pair of folds, with privileged features and without; each is a booster, a forest and a linear model. In
+    general every fold costs a training per candidate (two for JPIB), one for an in-sample teacher and ``crossfit`` for
+    any other (half of that where they are shared); teachers serve every ``kl_weight``. Students are trained natively
+    where that gives the same model up to rounding.
 
-    The score of the choice is the best of several, so it is slightly optimistic. :func:`pi_xgb.compare` also holds
-    rows out of the choice, and tries teachers without privileged features, a linear model and a forest: ``print`` of
-    a selection recommends none of these.
+    The score of the choice is the best of several, so it is slightly optimistic. :func:`pi_xgb.compare` also scores a
+    linear model, a forest and imputed privileged features.
 
     Examples
     --------
@@ -175,62 +174,48 @@ def select(
     >>> dtrain, privileged = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
     >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
     >>> selection = pi_xgb.select(params, dtrain, 20, privileged=privileged, teacher="boosted", nfold=3)
-    >>> selection.choice["method"], selection.choice["kl_weight"]
-    ('kbpib', 10.0)
+    >>> selection.choice["teacher"], selection.choice["kl_weight"]
+    ('boosted', 0.5)
     >>> booster = selection.train(dtrain, privileged=privileged)
     """
     jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
     candidates = candidates_of(params, method, teacher, teacher_sees, crossfit, kl_weight)
-    has_privileged = privileged is not None
-    crossfitted = [candidate for candidate in candidates if candidate.crossfits(has_privileged=has_privileged)]
+    has_privileged, best = privileged is not None, recommended(candidates)
+    crossfitted = any(candidate.crossfits(has_privileged=has_privileged) for candidate in candidates[1:])
     if crossfit_groups is not None and not crossfitted:
         raise ValueError(
             f"crossfit_groups need crossfit of at least 2, got crossfit={crossfit!r}: leave crossfit_groups out, or "
             "add folds"
         )
-    recipe = Recipe(settled(params), int(num_boost_round), teacher_params)
+    if has_privileged and isinstance(candidates[best].teacher, str):
+        candidates.append(candidates[best].without_privileged())
     rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+    config = Keywords(privileged, teacher_params=teacher_params, **rows)
+    own, rounds = settled(params), int(num_boost_round)
     sees_all = any(candidate.sees_all for candidate in candidates)
-    problem = recipe.problem(
-        dtrain, TeacherConfig(privileged, **rows), "select", groups=groups, constraints=constraints, sees_all=sees_all
-    )
-    score = score_of(metric, custom_metric, maximize, recipe.params, problem.loss, problem.plain)
+    how: dict[str, Any] = {"groups": groups, "constraints": constraints, "sees_all": sees_all}
+    students = Students.read(own, rounds, dtrain, config, "select", **how)
+    plain = labelled_part(dtrain, students.labelled)
+    score = score_of(metric, custom_metric, maximize, own, students.loss, plain)
     if repeats is None:
         # Few groups have few partitions.
-        repeats = 1 if problem.groups is not None else usual_repeats(problem.plain.num_row())
-    splits = problem.splits(nfold, repeats, folds, seed)
-    check_crossfit_fits(problem, candidates, [split.train for split in splits], "a fold")
-    problem.check_candidates(candidates)
-    warn_of_idle_rows(problem.idle)
-    inputs = {**problem.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
+        repeats = 1 if students.groups is not None else usual_repeats(plain.num_row())
+    splits = students.splits(nfold, repeats, folds, seed)
+    check_crossfit_fits(students, candidates, [split.train for split in splits])
+    students.check(candidates)
+    warn_of_idle_rows(students.idle)
+    inputs = {**students.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
     inputs |= {"candidates": candidates, "folds": [getattr(folds, "split", None), splits]}
     cache = ResumeCache(resume, resume_key, "select", inputs)
-    n_left = sum(split.name not in cache for split in splits)
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
-    with progress_bar(n_left * len(candidates), "select", progress, len(candidates)) as step:
-        found = search(problem, splits, candidates, score, standard_errors, n_jobs=jobs, step=step, cache=cache)
-    if problem.labelled is None:  # unlabelled rows give a gain that is not smoothing
-        _warn_of_poor_teacher(found, score)
-    crossfits = found.candidate.crossfits(has_privileged=has_privileged)
-    together = crossfits and (crossfit_groups is not None or groups is not None)
-    given = {
-        "privileged": has_privileged,
-        "labelled": problem.labelled is not None,
-        "crossfit_groups": together,
-        "constraints": constraints,
-    }
-    return Selection(recipe, score, found, [name for name, is_given in given.items() if is_given])
+    effort: dict[str, Any] = {"jobs": jobs, "progress": progress, "cache": cache}
+    curves, teachers = search(students, splits, candidates, score, **effort)
+    bar = bar_of(len(candidates)) if standard_errors is None else standard_errors
+    has_groups = crossfit_groups is not None or groups is not None
+    return Selection(own, students, candidates, best, bar, splits, score, curves, teachers, has_groups)
 
 
-def _warn_of_poor_teacher(found: Found, score: Score) -> None:
-    """Warn if the teacher is no better than its student, since the gain may be smoothing."""
-    teacher, student = found.teacher_scores[found.chosen], found.scores[found.chosen].mean()
-    if score.sign * (teacher - student) <= 0:  # False for plain XGBoost, whose teacher scores NaN
-        warn_user(
-            f"the teacher of {found.candidate.name} is no better than its student on the same held-out rows "
-            f"({name_of(score)} {teacher:.4f} and {student:.4f}), so the gain may be smoothing without privileged "
-            "features: measure the gain of a teacher without them by pi_xgb.compare"
-        )
+_OF_GAIN = {"gain": "mean", "gain_se": "error", "low": "low", "high": "high"}
 
 
 class Selection:
@@ -248,12 +233,11 @@ class Selection:
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
         The keywords of :func:`pi_xgb.train`, next to ``privileged`` and the values of each row (``labelled``,
-        ``teacher_weight``, ``crossfit_groups``). With them the teacher has as many rounds as the student;
+        ``teacher_weight``, ``crossfit_groups``). ``privileged`` is None in it for a teacher without such features.
+        With them the teacher has as many rounds as the student;
         :meth:`train` uses the rounds of the cross-validation, and accepts constraints.
     candidate
         The name of the choice, as in the tables.
-    n_errors
-        The number of labelled rows that plain XGBoost gets wrong where they are held out (all of them for numbers).
     metric, maximize
         The metric of the choice, and whether more is better.
 
@@ -270,18 +254,68 @@ class Selection:
     8
     """
 
-    def __init__(self, recipe: Recipe, score: Score, found: Found, needed: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        params: dict[str, Any],
+        students: Students,
+        candidates: Sequence[Candidate],
+        recommended: int,
+        bar: float,
+        splits: Sequence[Split],
+        score: Score,
+        curves: Values,
+        teachers: Values,
+        has_groups: bool,
+    ) -> None:
         self.metric, self.maximize = score.name, score.maximised
-        self.table, self.summary = table_of(found, score), summary_of(found)
-        self.curves = pd.DataFrame(
-            found.mean_curves.T,
-            index=pd.RangeIndex(1, recipe.num_boost_round + 1, name="rounds"),
-            columns=[candidate.name for candidate in found.candidates],
+        self._score = dataclasses.replace(score, custom=None)  # without the user's function
+        self._params, self._search_rounds = params, students.num_boost_round
+        self._teacher_params = students.config.teacher_params
+        mean, ratio, names = curves.mean(axis=0), held_out_ratio(splits), [candidate.name for candidate in candidates]
+        rounds = (score.sign * mean).argmax(axis=1) + 1
+        scores = np.array([curves[:, i, own - 1] for i, own in enumerate(rounds)])
+        gains, leads = (
+            [corrected_interval(score.sign * (own - scores[other]), ratio) for own in scores]
+            for other in (0, recommended)
         )
-        self.n_errors, self._is_decidable = found.wrong, found.is_decidable
-        self._score = Score(score.name, score.maximised)  # without the user's function
-        self._recipe, self._chosen, self._rounds = recipe, found.candidate, found.best_rounds
-        self._needed = tuple(needed)
+        chosen = choose(leads, recommended, bar)
+        self._chosen, self._rounds = candidates[chosen], int(rounds[chosen])
+        self.curves = pd.DataFrame(
+            mean.T, index=pd.RangeIndex(1, mean.shape[1] + 1, name="rounds"), columns=pd.Index(names)
+        )
+        self.summary = pd.DataFrame(
+            {
+                "method": [candidate.method for candidate in candidates],
+                "teacher": [candidate.kind for candidate in candidates],
+                "teacher_sees": [candidate.sees for candidate in candidates],
+                "crossfit": [candidate.crossfit for candidate in candidates],
+                "kl_weight": [candidate.kl_weight for candidate in candidates],
+                "rounds": rounds,
+                "score": scores.mean(axis=1),
+                "teacher_score": teachers.mean(axis=0),
+                **{name: [getattr(gain, field) for gain in gains] for name, field in _OF_GAIN.items()},
+                "chosen": np.arange(len(candidates)) == chosen,
+            }
+        ).set_index(pd.Index(names, name="candidate"))
+        columns = ["candidate", "method", "teacher", "teacher_sees", "crossfit", "kl_weight"]
+        of_folds = [(split.repeat, split.fold, len(split.train), len(split.test)) for split in splits]
+        cells = pd.DataFrame(of_folds, columns=["repeat", "fold", "n_train", "n_test"])
+        table = self.summary.reset_index()[[*columns, "rounds"]].merge(cells, how="cross")
+        table = table.assign(score=scores.ravel(), gain=(score.sign * (scores - scores[0])).ravel())
+        self.table = table[[*columns, "repeat", "fold", "rounds", "score", "gain", "n_train", "n_test"]]
+        n_known = students.dtrain.num_row() if students.labelled is None else int(students.labelled.sum())
+        words = [student_of(candidate) for candidate in candidates]
+        self._verdict = Verdict(self._score, words, gains, leads, recommended, chosen, bar, n_known)
+        has_privileged = students.config.privileged is not None
+        given = {
+            "privileged": has_privileged and self._chosen.sees_privileged,
+            "labelled": students.labelled is not None,
+            "crossfit_groups": has_groups
+            and self._chosen != PLAIN
+            and self._chosen.crossfits(has_privileged=has_privileged),
+            "constraints": students.constraints,
+        }
+        self._needed = tuple(name for name, is_given in given.items() if is_given)
 
     @property
     def candidate(self) -> str:
@@ -330,12 +364,12 @@ class Selection:
                 "call pi_xgb.train with the keywords of .choice"
             )
         rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-        return self.fit_matrices(dtrain, TeacherConfig(privileged, **rows), keywords, constraints=constraints)[0]
+        return self.fit_matrices(dtrain, Keywords(privileged, **rows), keywords, constraints=constraints)[0]
 
     def fit_matrices(
         self,
         dtrain: xgboost.DMatrix,
-        config: TeacherConfig,
+        config: Keywords,
         keywords: dict[str, Any],
         student: Any = None,
         constraints: Any = (),
@@ -345,66 +379,36 @@ class Selection:
         For adapters.
         """
         check_is_dmatrix(dtrain, "dtrain")
-        check_constraints(constraints, dtrain.num_row())
+        check_constraints(constraints)
         rows = {**vars(config), "constraints": constraints or None}
-        needed = [name for name in self._needed if name != "privileged" or self._chosen != PLAIN]
-        missing = [name for name in needed if rows[name] is None]
+        missing = [name for name in self._needed if rows[name] is None]
         if missing:
             raise ValueError(
                 f"{' and '.join(missing)} must be passed, since select used it: pass the values of these rows"
             )
-        params, rounds = self._recipe.params, self._rounds
         student = dtrain if student is None else student
-        if self._chosen == PLAIN and constraints:
-            teacher = list(constraints)
-            return train(params, student, rounds, teacher=teacher, labelled=config.labelled, **keywords), None
-        if self._chosen == PLAIN:
+        if self._chosen == PLAIN and not constraints:
             labelled = read_labelled(config.labelled, dtrain.num_row())
             if labelled is not None:
-                task = Task.from_matrix(Spec.read(params), dtrain, labelled)
-                task.check_evals(student, keywords.get("evals") or ())
+                check_evals_are_labelled(labelled, student, keywords.get("evals") or ())
                 student = labelled_part(dtrain, labelled)
-            return xgboost.train(params, student, rounds, **keywords), None
-        sees_all = self._chosen.sees_all
-        problem = self._recipe.problem(dtrain, config, "Selection.train", constraints=constraints, sees_all=sees_all)
-        taught = problem.teacher_of(self._chosen)
-        return problem.fit(self._chosen, rounds, taught, params, dtrain=student, **keywords), taught
+            return xgboost.train(self._params, student, self._rounds, **keywords), None
+        config = dataclasses.replace(config, teacher_params=self._teacher_params)
+        if not self._chosen.sees_privileged:
+            config = dataclasses.replace(config, privileged=None)
+        how: dict[str, Any] = {"constraints": constraints, "sees_all": self._chosen.sees_all}
+        students = Students.read(self._params, self._search_rounds, dtrain, config, "Selection.train", **how)
+        whole = FoldStudents.of_all_rows(students, student)
+        teacher = None if self._chosen == PLAIN else whole.teacher_of(self._chosen)
+        return whole.fit(self._chosen, self._rounds, params=self._params, **keywords), teacher
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
         return plot_selection(self.summary, better_by(self._score), ax)
 
     def __str__(self) -> str:
-        return in_lines(self._sentence())
-
-    def _sentence(self) -> str:
-        """The recommendation, its reason, and what was not tried."""
-        best = self.summary.iloc[1:].sort_values("gain", ascending=False).iloc[0]
-        gain = gain_in_words(Interval(best.gain, best.gain_se, best.low, best.high))
-        value = against(self._score, best.score, self.summary["score"].iloc[0])
-        reason = f"{value} of plain XGBoost on held-out rows, a gain of {gain}"
-        model = f"{'plain XGBoost' if self._chosen == PLAIN else self.candidate} ({self._rounds} rounds)"
-        if not self._is_decidable:
-            wrong = f"plain XGBoost gets {self.n_errors:.0f} rows wrong, {LEAST_WRONG} are needed to show a gain"
-            sentence = f"Undecided, {model} is chosen: {wrong}"
-        elif self._chosen == PLAIN:
-            reason = f"no gain in {name_of(self._score)} is convincing, the best is {gain} by {best.name}"
-            sentence = f"Deploy {model}: {reason}"
-        elif not best.low > 0:
-            sentence = f"Undecided, {model} is chosen: {reason}, which may be chance"
-        else:
-            sentence = f"Deploy {model}: {reason}"
-        return sentence + self._not_tried()
-
-    def _not_tried(self) -> str:
-        """What ``compare`` can recommend and ``select`` cannot."""
-        if "privileged" not in self._needed:
-            return ""
-        has_rivals = Spec.read(self._recipe.params).loss.has_gradient and "constraints" not in self._needed
-        others = "teachers without privileged features" + (
-            " and rivals (a linear model, a forest)" if has_rivals else ""
-        )
-        return f". Not tried, to save time: {others}. pi_xgb.compare tries them"
+        shown = self.summary[["rounds", "score", "gain", "low", "high"]]
+        return self._verdict.text(shown)
 
     def __repr__(self) -> str:
-        return f"<Selection: {self._sentence()}>"
+        return f"<Selection: {self._verdict.instruction} {self._verdict.expectation}>"

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
 
 from .._arrays import Array
+from .._core.folds import Split
 from .._rows.checks import check_whole
-from .._stats.folds import (
-    check_apart,
-    check_enough_groups,
-    deal_folds,
-    deal_groups,
-    groups_of_classes,
-    pairs_of_rows,
-)
+from .._stats.folds import check_apart, check_enough_groups, deal_folds, deal_groups, groups_of_classes, pairs_of_rows
 
 _ATTEMPTS = 50
 _ROWS_SCORED, _MOST_REPEATS = 1000, 5
-
-
-@dataclasses.dataclass(frozen=True)
-class Split:
-    """Numbers of labelled rows in one fold of one repeat. Every training part has all unlabelled rows as well."""
-
-    repeat: int
-    fold: int
-    train: Array
-    test: Array
-
-    @property
-    def name(self) -> str:
-        """The name of the split within a search."""
-        return f"{self.repeat}/{self.fold}"
 
 
 def splits_of(
@@ -48,7 +26,6 @@ def splits_of(
     names: Any = None,
     groups: Array | None = None,
     labelled: Array | None = None,
-    name: str = "nfold",
 ) -> list[Split]:
     """Return the user's folds, or ``repeats`` times ``nfold`` folds with each class (or size of y) spread evenly.
 
@@ -64,7 +41,7 @@ def splits_of(
     if folds is not None:
         splits = _checked(_split(folds, label, groups), len(label), groups)
     else:
-        check_whole(name, nfold, 2)
+        check_whole("nfold", nfold, 2)
         check_whole("repeats", repeats, 1)
         check_whole("seed", seed, 0)
         rows = "rows" if labelled is None else "labelled rows"
@@ -72,38 +49,34 @@ def splits_of(
             check_enough_groups(groups, nfold)
         if nfold > len(label):
             raise ValueError(
-                f"{name} must be at most the number of {rows}, {len(label)}, got {nfold}: use fewer folds, or more rows"
+                f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}: use fewer folds, or more rows"
             )
         if classes:
             check_classes(label, nfold, names, groups, rows)
         splits = _repeated_folds(label, nfold, repeats, seed, classes=classes, groups=groups)
-    return [dataclasses.replace(split, train=known[split.train], test=known[split.test]) for split in splits]
+    return [split._replace(train=known[split.train], test=known[split.test]) for split in splits]
 
 
 def _repeated_folds(
     label: Array, nfold: int, repeats: int, seed: int, *, classes: bool, groups: Array | None
 ) -> list[Split]:
-    partitions: set[frozenset[bytes]] = set()
-
-    def folds_of(repeat: int) -> list[tuple[Array, Array]]:
-        if groups is None:
-            return deal_folds(label, nfold, seed + repeat)
-        # Few groups have few partitions, and repeated folds add nothing.
-        for attempt in range(_ATTEMPTS):
-            pairs = deal_groups(label, groups, nfold, seed + repeat + attempt * repeats, classes=classes)
-            partition = frozenset(test.tobytes() for _, test in pairs)
-            if partition not in partitions:
-                partitions.add(partition)
-                return pairs
-        raise ValueError(
-            f"repeats must be at most {repeat} for so few groups, got {repeats}: {_ATTEMPTS} attempts gave no new "
-            f"folds. Use repeats={repeat}"
+    """Return folds that differ between repeats: few groups have few partitions."""
+    partitions: dict[frozenset[bytes], list[tuple[Array, Array]]] = {}
+    for attempt in range(repeats if groups is None else repeats + _ATTEMPTS):
+        if len(partitions) == repeats:
+            break
+        own = seed + attempt
+        pairs = (
+            deal_folds(label, nfold, own) if groups is None else deal_groups(label, groups, nfold, own, classes=classes)
         )
-
+        partitions.setdefault(frozenset(test.tobytes() for _, test in pairs), pairs)
+    if len(partitions) < repeats:
+        n_found = len(partitions)
+        raise ValueError(f"repeats must be at most {n_found} for so few groups, got {repeats}: use repeats={n_found}")
     return [
         Split(repeat, fold, train, test)
-        for repeat in range(repeats)
-        for fold, (train, test) in enumerate(folds_of(repeat))
+        for repeat, pairs in enumerate(partitions.values())
+        for fold, (train, test) in enumerate(pairs)
     ]
 
 
@@ -149,11 +122,17 @@ def _class_name(label: Any, names: Any) -> str:
 
 
 def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | None = None) -> list[Split]:
+    """Return the user's folds of labelled rows, or raise for rows on both sides, or held out twice alike."""
     splits: list[Split] = []
     seen: dict[bytes, int] = {}
     for number, (train, test) in enumerate(pairs_of_rows(folds, n_rows)):
         if labelled is not None:
-            train = _labelled_alone(train, test, labelled, number)
+            train = train[labelled[train]]
+            if not (labelled[test].all() and train.size):
+                raise ValueError(
+                    f"fold {number} must train on labelled rows and hold out labelled rows only, got {train.size} and "
+                    f"{(~labelled[test]).sum()} held-out rows without a label: use other rows"
+                )
         if np.intersect1d(train, test).size:
             raise ValueError(f"fold {number} holds out rows that it trains on: the two must have no row in common")
         if groups is not None:
@@ -168,19 +147,6 @@ def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | No
     if len(splits) < 2:
         raise ValueError(f"folds must be at least two, got {len(splits)}: add folds to measure their spread")
     return splits
-
-
-def _labelled_alone(train: Array, test: Array, labelled: Array, number: int) -> Array:
-    """Return the labelled training rows, or raise if there are none or if unlabelled rows are held out."""
-    unknown = int((~labelled[test]).sum())
-    if unknown:
-        raise ValueError(
-            f"fold {number} holds out {unknown} rows without a label, which cannot be scored: hold out labelled "
-            "rows only"
-        )
-    if not labelled[train].any():
-        raise ValueError(f"fold {number} has no labelled row to train on: add labelled rows")
-    return train[labelled[train]]
 
 
 def _split(folds: Any, label: Array, groups: Array | None) -> list[Any]:

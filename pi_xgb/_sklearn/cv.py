@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._core.config import MethodName, TeacherConfig
+from .._core.keywords import Keywords, MethodName
 from .._rows.tables import check_no_text
-from .._selection.candidates import KL_WEIGHTS, METHOD
+from .._selection.candidates import METHOD
 from .._selection.select import Selection, select
-from .._stats.paired import STANDARD_ERRORS
 from .._xgb.signature import called_like
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
 from .trainer import Trainer, check_teacher_params
@@ -66,7 +65,7 @@ class SelectionTrainer(Trainer):
             progress=False,
             **{name: getattr(model, name) for name in _SELECT_PARAMETERS},
         )
-        config = TeacherConfig(privileged, crossfit_groups=self.crossfit_groups, **rows)
+        config = Keywords(privileged, crossfit_groups=self.crossfit_groups, **rows)
         booster, teacher = selection.fit_matrices(student, config, keywords, student=dtrain)
         self.teachers.extend([] if teacher is None else [teacher])
         return booster
@@ -90,12 +89,12 @@ class _SelectionModel(PrivilegedXGBModel):
         self,
         *,
         method: MethodName | Iterable[MethodName] = METHOD,
-        kl_weight: float | Iterable[float] = KL_WEIGHTS,
+        kl_weight: float | Iterable[float] | None = None,
         teacher: Any = None,
         teacher_sees: Any = None,
         crossfit: int | Iterable[int] | None = None,
         metric: Any = None,
-        standard_errors: float = STANDARD_ERRORS,
+        standard_errors: float | None = None,
         nfold: int = 5,
         repeats: int | None = None,
         folds: Any = None,
@@ -118,6 +117,7 @@ class _SelectionModel(PrivilegedXGBModel):
     def best_params_(self) -> dict[str, Any]:
         """The chosen parameters, for the estimator without CV."""
         choice = self.selection_.choice
+        choice.pop("privileged", None)  # None for a teacher without privileged features
         return {"n_estimators": choice.pop("num_boost_round"), **choice}
 
     @property
@@ -152,7 +152,7 @@ class PrivilegedXGBClassifierCV(_SelectionModel, PrivilegedXGBClassifier):
     """:class:`PrivilegedXGBClassifier` that chooses method, teacher, ``kl_weight`` and rounds by :func:`pi_xgb.select`.
 
     ``fit`` cross-validates every candidate, plain XGBoost included, then trains the choice on all rows. This
-    takes 25 trainings by default, and more with few rows (see :func:`pi_xgb.select`). A search or cross-validation
+    takes 35 trainings by default, and more with few rows (see :func:`pi_xgb.select`). A search or cross-validation
     around it repeats them in every fold. ``predict`` is that of a plain model and needs no privileged columns.
 
     Rows with a missing y are in the training part of every fold and in no test part. ``crossfit_groups`` of ``fit``
@@ -185,7 +185,7 @@ class PrivilegedXGBClassifierCV(_SelectionModel, PrivilegedXGBClassifier):
     >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
     >>> model = PrivilegedXGBClassifierCV(n_estimators=20, max_depth=2, n_jobs=1, crossfit=5, nfold=3)
     >>> model.fit(data.x, data.y, privileged=data.z).best_params_["kl_weight"]
-    10.0
+    2.0
     >>> model.predict_proba(data.x).shape
     (300, 2)
     """

@@ -13,10 +13,9 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._arrays import Array
-from .._core.config import MethodName
 from .._core.engines import Engine
+from .._core.keywords import MethodName
 from .._core.losses import check_labels_alone
-from .._core.teachers import DEFAULT_KL_WEIGHT
 from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.row_alignment import (
@@ -60,7 +59,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         self,
         *,
         method: MethodName = "kbpib",
-        kl_weight: float = DEFAULT_KL_WEIGHT,
+        kl_weight: float | None = None,
         teacher: Any = None,
         teacher_sees: Literal["privileged", "all"] | None = None,
         crossfit: int | None = None,
@@ -158,7 +157,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         for i, (X_i, y_i) in enumerate(views.eval_set or ()):
             sets = {name: keywords.get(f"{name}_eval_set", ())[i : i + 1] for name in self._by_row}
             _check_rows(X_i, y_i, {f"{name}_eval_set": values[0] for name, values in sets.items() if values}, f"[{i}]")
-        trainer = self._trainer_class(self, views, teacher_weight, crossfit_groups)
+        evaluates = eval_privileged is not None
+        trainer = self._trainer_class(self, views, teacher_weight, crossfit_groups, evaluates=evaluates)
         if trainer.has_teacher and not isinstance(self, xgboost.XGBRanker):
             check_labels_alone(self.objective, "PrivilegedXGBRanker")
         label, keywords["eval_set"], classes, labelled = self._encode(y, views.eval_set)
@@ -302,7 +302,8 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 
     A search or cross-validation splits ``privileged``, ``teacher_weight`` and ``crossfit_groups`` along with the rows.
     A pipeline passes them on: ``pipe.fit(X, y, model__privileged=Z)``. Metadata routing needs
-    ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A stack in scikit-learn 1.9 also routes ``privileged`` to its final estimator, which must then accept it.
+    ``set_fit_request(privileged=True)`` and so on; ``privileged_features`` needs no routing. A stack in scikit-learn
+    1.9 also routes ``privileged`` to its final estimator, which must then accept it.
 
     ``save_model`` writes the classes, and ``load_model`` reads them, if they are strings, numbers or booleans. The
     parameters of the estimator are not in the file, as with all estimators of scikit-learn.

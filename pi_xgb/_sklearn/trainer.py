@@ -10,14 +10,13 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array
-from .._core.config import TeacherConfig, is_trained_here, seen_by
+from .._constraints.by_column import ByColumn
+from .._constraints.constraint import Constraint
 from .._core.crossfit import check_crossfit
-from .._core.job import Boosting
-from .._core.learners import DEFAULT_TEACHER
+from .._core.keywords import Keywords, default_kind, default_kl_weight, is_trained_here, seen_by
 from .._core.losses import Loss
-from .._core.spec import Spec
-from .._core.teachers import DEFAULT_KL_WEIGHT, Teacher
 from .._core.train import train_by
+from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host
 from .._rows.row_alignment import row_count
 from .._rows.supervision import weight_beside
@@ -33,8 +32,16 @@ _WAYS = "pass privileged= to fit (a search or a pipeline must pass it on), or na
 class Trainer:
     """The training of one ``fit``, with the teacher and the constraints that the estimator's parameters describe."""
 
-    def __init__(self, model: Any, views: Views, teacher_weight: Any = None, crossfit_groups: Any = None) -> None:
-        self.model, self.views = model, views
+    def __init__(
+        self,
+        model: Any,
+        views: Views,
+        teacher_weight: Any = None,
+        crossfit_groups: Any = None,
+        *,
+        evaluates: bool = False,
+    ) -> None:
+        self.model, self.views, self.evaluates = model, views, evaluates
         self.teacher_weight, self.crossfit_groups = teacher_weight, crossfit_groups
         self.classes: Array | None = None
         """The names of the classes 0, 1, ...; None without names."""
@@ -53,14 +60,20 @@ class Trainer:
         hidden: set[Any] = set()
         self.constraints: list[tuple[Teacher, float]] = []
         for constraint, weight in constraint_pairs(model.constraints):
-            hidden.update(constraint.privileged_columns)
-            look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
-            resolved = constraint.resolve_columns(look_up)
-            resolved.check(row_count(views.student))
-            self.constraints.append((resolved, weight))
+            if isinstance(constraint, ByColumn):
+                hidden.update(constraint.privileged_columns)
+                look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
+                constraint = constraint.resolve_columns(look_up)
+            if isinstance(constraint, Constraint):
+                constraint.check(row_count(views.student))
+            self.constraints.append((constraint, weight))
 
         self.privileged = views.for_teacher(hidden, sees_all=False)[0]
-        self.sees = seen_by(model.teacher, model.teacher_sees, has_privileged=self.privileged is not None)
+        self.kind = model.teacher
+        if model.teacher is None:
+            self.kind = default_kind(model.method, model.crossfit, model.kl_weight, evaluates=self.evaluates)
+        self.kl_weight = default_kl_weight(self.kind) if model.kl_weight is None else model.kl_weight
+        self.sees = seen_by(self.kind, model.teacher_sees, has_privileged=self.privileged is not None)
         self.table = self.eval_tables = None
         if not isinstance(model.teacher, Teacher):
             self.table, self.eval_tables = views.for_teacher(hidden, sees_all=self.sees == "all")
@@ -72,7 +85,7 @@ class Trainer:
             check_no_text(self.table, "privileged")
         self.is_taught = self.table is not None or isinstance(model.teacher, Teacher)
         self.has_teacher = self.is_taught or bool(self.constraints)
-        self._stops = model.method == "kbpib" and model.teacher in (None, "boosted")
+        self._stops = model.method == "kbpib" and isinstance(self.kind, str) and self.kind == "boosted"
         config = self._config()
         config.check()
         if model.crossfit is not None:
@@ -83,13 +96,13 @@ class Trainer:
     def is_plain(self) -> bool:
         """Whether all teachers have a weight of 0, so that XGBoost trains on the labelled rows alone."""
         weight = 1 if self.teacher_weight is None else on_host(self.teacher_weight, "teacher_weight")
-        counts = self.is_taught and self.model.kl_weight and np.any(weight)
+        counts = self.is_taught and self.kl_weight and np.any(weight)
         return not (counts or any(weight for _, weight in self.constraints))
 
-    def _check_early_stopping(self, config: TeacherConfig) -> None:
+    def _check_early_stopping(self, config: Keywords) -> None:
         """Raise if a teacher that predicts its training rows lacks others to stop on."""
         model, tables = self.model, self.eval_tables or ()
-        stops = model.early_stopping_rounds and self.views.eval_set and self._stops and model.kl_weight > 0
+        stops = model.early_stopping_rounds and self.views.eval_set and self._stops and self.kl_weight > 0
         if stops and self.privileged is not None and not config.is_crossfitted and all(t is None for t in tables):
             raise ValueError(
                 "early_stopping_rounds stops the student only: without the privileged columns of eval_set the teacher "
@@ -107,7 +120,7 @@ class Trainer:
                 f"y must have a label in every row without a teacher, and {int((~labelled).sum())} of "
                 f"{len(labelled)} rows have no label: {_WAYS}, or leave these rows out"
             )
-        if self.model.kl_weight != 0:
+        if self.model.kl_weight:
             warn_user(
                 f"kl_weight={self.model.kl_weight} has no effect without privileged columns or constraints, so this "
                 f"is plain XGBoost: {_WAYS}, or set kl_weight=0"
@@ -117,26 +130,25 @@ class Trainer:
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
     ) -> xgboost.Booster:
         """Train the student."""
-        config = TeacherConfig()
+        config = Keywords()
         if not self.is_plain or self.labelled is not None:
             config = self._config(**({} if self.table is None else self._matrices(params, dtrain, keywords)))
-        boosting = Boosting.from_keywords(num_boost_round, keywords)
-        booster, teachers = train_by(config, params, dtrain, boosting, self.model.engine, keywords.get("obj"))
+        boosting = Boosting.of(dtrain, num_boost_round, keywords)
+        booster, teachers = train_by(config, params, boosting, self.model.engine, keywords.get("obj"))
         constraints = [id(constraint) for constraint, _ in self.constraints]
         self.teachers.extend(pair.teacher for pair in teachers if id(pair.teacher) not in constraints)
         return booster
 
-    def _config(self, teacher_weight: Any = None, **matrices: Any) -> TeacherConfig:
+    def _config(self, teacher_weight: Any = None, **matrices: Any) -> Keywords:
         """Return the keywords of ``pi_xgb.train``; before there are matrices, tables stand for them."""
         model, teacher, kl_weight = self.model, self.model.teacher, self.model.kl_weight
         weight = self.teacher_weight if teacher_weight is None else teacher_weight
         if not self.is_taught:  # kl_weight is the teacher's
-            teacher, kl_weight = self.constraints or None, DEFAULT_KL_WEIGHT if self.constraints else 0
+            teacher, kl_weight = self.constraints or None, None if self.constraints else 0
         elif self.constraints:
-            per_row = kl_weight if weight is None else kl_weight * np.asarray(weight, np.float64)
-            own = DEFAULT_TEACHER if teacher is None else teacher
-            teacher, kl_weight, weight = [(own, per_row), *self.constraints], DEFAULT_KL_WEIGHT, None
-        config = TeacherConfig(
+            per_row = self.kl_weight if weight is None else self.kl_weight * np.asarray(weight, np.float64)
+            teacher, kl_weight, weight = [(self.kind, per_row), *self.constraints], None, None
+        config = Keywords(
             **{"privileged": self.privileged, "classes": self.classes, **matrices},
             **{name: getattr(model, name) for name in ("method", "teacher_sees", "crossfit", "teacher_params")},
             teacher=teacher,
@@ -145,7 +157,7 @@ class Trainer:
             teacher_weight=weight,
         )
         # One search may go through teachers that are cross-fitted and others.
-        ignores_groups = self.table is not None and not (config.learns_first and config.is_crossfitted)
+        ignores_groups = self.table is not None and not (config.method == "kbpib" and config.is_crossfitted)
         groups = None if ignores_groups else self.crossfit_groups
         return dataclasses.replace(config, crossfit_groups=groups)
 

@@ -9,13 +9,11 @@ import numpy as np
 from pyspark.ml.param import Param, Params, TypeConverters
 from xgboost.spark import SparkXGBClassifier, SparkXGBRanker, SparkXGBRegressor
 
-from .._core.config import DEFAULT_METHOD, SETTINGS, MethodName, TeacherConfig
 from .._core.crossfit import check_crossfit
 from .._core.engines import ENGINES, Engine
+from .._core.keywords import DEFAULT_METHOD, SETTINGS, Keywords, MethodName, check_engine
 from .._core.losses import Loss, check_labels_alone
-from .._core.spec import Spec
-from .._core.teachers import DEFAULT_KL_WEIGHT
-from .._core.train import check_engine
+from .._core.training import Spec
 from .._rows.checks import check_choice
 from .._xgb.signature import warn_of_misspelt
 from .checks import (
@@ -70,7 +68,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         *,
         privileged_cols: str | list[str] | None = None,
         method: MethodName = DEFAULT_METHOD,
-        kl_weight: float = DEFAULT_KL_WEIGHT,
+        kl_weight: float | None = None,
         teacher: Literal["boosted", "forest"] | None = None,
         teacher_sees: Literal["privileged", "all"] | None = None,
         crossfit: int | None = None,
@@ -128,10 +126,10 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         check_labels_alone(objective, "PrivilegedSparkXGBRanker, which has them in qid_col")
         return Spec.read({"objective": objective}).loss
 
-    def _teacher_config(self) -> TeacherConfig:
+    def _teacher_config(self) -> Keywords:
         """Return the checked configuration of the teacher, with names of columns in place of values."""
         own = self._own_params()
-        config = TeacherConfig(
+        config = Keywords(
             privileged=own["privileged_cols"],
             teacher=own["teacher"],
             teacher_weight=own["teacher_weight_col"],
@@ -180,8 +178,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         params, keywords, of_matrices = super()._get_xgb_parameters(dataset)
         # The driver has no matrices, so the check is incomplete here.
         uniform = not {f"{PER_ROW}labelled", f"{PER_ROW}teacher_weight"} & set(dataset.columns)
-        supervision = self._teacher_config().supervision_without_rows()
-        check_engine(self.getOrDefault("engine"), Spec.read(params), supervision, is_uniform=uniform)
+        check_engine(self.getOrDefault("engine"), Spec.read(params), self._teacher_config(), is_uniform=uniform)
         return params, keywords, of_matrices
 
     def _gen_xgb_params_dict(self, gen_xgb_sklearn_estimator_param: bool = False) -> dict[str, Any]:
@@ -337,7 +334,7 @@ class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
             raise ValueError(f"objective must be 'rank:ndcg' or 'rank:pairwise' in a ranker, got {spec.objective!r}")
         return spec.loss
 
-    def _teacher_config(self) -> TeacherConfig:
+    def _teacher_config(self) -> Keywords:
         columns = self._columns()
         if columns.query is None:
             raise ValueError("qid_col must be set to the column with the number of the query, got None: set qid_col")

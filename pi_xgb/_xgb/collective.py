@@ -31,11 +31,6 @@ def on_any_worker(condition: Any) -> bool:
     return bool(global_sum(np.array([bool(condition)], np.float64))[0])
 
 
-def on_every_worker(condition: Any) -> bool:
-    """Return whether the condition holds on all workers."""
-    return not on_any_worker(not condition)
-
-
 def gathered(values: Array) -> Array:
     """Return the columns of all workers, concatenated in the order of their ranks, to the bit.
 

@@ -69,7 +69,7 @@ def weights_of_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array) -> Array:
 
 def query_of_row(matrix: xgboost.DMatrix) -> Array | None:
     """Return the number of each row's query; None for a matrix without queries."""
-    ends = _query_ends(matrix)
+    ends = matrix.get_uint_info("group_ptr")
     return np.repeat(np.arange(ends.size - 1), np.diff(ends.astype(np.int64))) if ends.size > 1 else None
 
 
@@ -174,7 +174,13 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
 def row_fields(matrix: xgboost.DMatrix) -> list[Array]:
     """Return all fields of the rows except their features."""
     bounds = [matrix.get_float_info(name) for name in _BOUNDS]
-    return [labels_of(matrix), *bounds, matrix.get_weight(), matrix.get_base_margin(), _query_ends(matrix)]
+    return [
+        labels_of(matrix),
+        *bounds,
+        matrix.get_weight(),
+        matrix.get_base_margin(),
+        matrix.get_uint_info("group_ptr"),
+    ]
 
 
 def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
@@ -187,12 +193,9 @@ def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
 
 def copy_queries(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
     """Copy the queries, if any, to another matrix of the same rows."""
-    if _query_ends(source).size > 1:
-        target.set_group(np.diff(_query_ends(source)))
-
-
-def _query_ends(matrix: xgboost.DMatrix) -> Array:
-    return matrix.get_uint_info("group_ptr")
+    ends = source.get_uint_info("group_ptr")
+    if ends.size > 1:
+        target.set_group(np.diff(ends))
 
 
 @contextlib.contextmanager

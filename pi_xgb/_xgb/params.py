@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xgboost
@@ -57,50 +57,22 @@ def number_of_classes(params: Mapping[str, Any]) -> int:
     return int(params.get("num_class") or 0)
 
 
-def scale_pos_weight(params: Mapping[str, Any]) -> float:
-    """Return the factor on the weight of rows labelled 1."""
-    return check_scale_pos_weight(params.get("scale_pos_weight", 1))
-
-
-class _Scaled(NamedTuple):
-    """XGBoost's default, and the powers of the factor and of the share that divide the parameter."""
-
-    default: float
-    factors: int
-    shares: int
-
-
 # Each key holds all names of a parameter. Of two that are given XGBoost uses the last in the alphabet, in any order.
 _LAMBDA, _MIN_CHILD_WEIGHT, _ETA = ("lambda", "reg_lambda"), ("min_child_weight",), ("eta", "learning_rate")
-_SCALED = {
-    _LAMBDA: _Scaled(1.0, 1, 1),
-    ("alpha", "reg_alpha"): _Scaled(0.0, 1, 0),
-    ("gamma", "min_split_loss"): _Scaled(0.0, 1, -1),
-    _MIN_CHILD_WEIGHT: _Scaled(1.0, 1, 1),
-    _ETA: _Scaled(0.3, 0, 1),
-    ("max_delta_step",): _Scaled(0.0, 0, -1),
-}
+_SCALED = {_LAMBDA: 1.0, ("alpha", "reg_alpha"): 0.0, ("gamma", "min_split_loss"): 0.0, _MIN_CHILD_WEIGHT: 1.0}
+_DEFAULTS = {**_SCALED, _ETA: 0.3}
 
 
 def native_params(
-    params: Mapping[str, Any],
-    factor: float,
-    carried: Mapping[str, Any],
-    share: float = 1.0,
-    *,
-    scales_positives: bool,
+    params: Mapping[str, Any], factor: float, carried: Mapping[str, Any], *, scales_positives: bool
 ) -> dict[str, Any]:
-    """Return the params under which XGBoost's own objective grows the trees of a scaled gradient and Hessian.
+    """Return the params under which XGBoost's own objective grows the trees of gradient and Hessian times ``factor``.
 
-    The gradient is scaled by ``factor``, the Hessian by ``factor * share``. ``carried`` are the parameters of a
-    continued booster, which ``params`` override. ``scales_positives``: the objective reads ``scale_pos_weight``.
+    ``carried`` are the parameters of a continued booster, which ``params`` override. ``scales_positives``: the
+    objective reads ``scale_pos_weight``.
     """
-    scaled = dict(params)
-    for names, how in _changed_by(share).items():
-        given = _in_force(names, carried, params)
-        for name in names:
-            scaled.pop(name, None)
-        scaled[names[0]] = given / (factor**how.factors * share**how.shares)
+    scaled = {name: value for name, value in params.items() if not any(name in names for names in _SCALED)}
+    scaled |= {names[0]: _in_force(names, carried, params) / factor for names in _SCALED}
     if scales_positives:
         # XGBoost applies it to labels of exactly 1, and blended targets rarely are: the row weights contain it.
         scaled["scale_pos_weight"] = 1.0
@@ -108,35 +80,23 @@ def native_params(
 
 
 def give_back_params(
-    booster: xgboost.Booster,
-    params: Mapping[str, Any],
-    carried: Mapping[str, Any],
-    share: float = 1.0,
-    *,
-    scales_positives: bool,
+    booster: xgboost.Booster, params: Mapping[str, Any], carried: Mapping[str, Any], *, scales_positives: bool
 ) -> None:
     """Restore the user's params in the booster, which passes them on to its continuation."""
-    requested = {names[0]: _in_force(names, carried, params) for names in _changed_by(share)}
-    booster.set_param({**requested, **({"scale_pos_weight": scale_pos_weight(params)} if scales_positives else {})})
-
-
-def _changed_by(share: float) -> dict[tuple[str, ...], _Scaled]:
-    return {names: how for names, how in _SCALED.items() if how.factors or share != 1}
+    given: dict[str, float] = {names[0]: _in_force(names, carried, params) for names in _SCALED}
+    if scales_positives:
+        given["scale_pos_weight"] = check_scale_pos_weight(params.get("scale_pos_weight", 1))
+    booster.set_param(given)
 
 
 def _in_force(names: tuple[str, ...], *sources: Mapping[str, Any]) -> float:
     given = [source[name] for source in sources for name in names if name in source]
-    return float(given[-1] if given else _SCALED[names].default)
+    return float(given[-1] if given else _DEFAULTS[names])
 
 
-def step_of(*sources: Mapping[str, Any]) -> float:
-    """Return the learning rate of the last source that sets it."""
-    return _in_force(_ETA, *sources)
-
-
-def regularisation_of(*sources: Mapping[str, Any]) -> float:
-    """Return the larger of lambda and min_child_weight, which both shrink leaves of few rows."""
-    return max(_in_force(names, *sources) for names in (_LAMBDA, _MIN_CHILD_WEIGHT))
+def steps_of(settings: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the learning rate, and the larger of lambda and min_child_weight, which both shrink leaves of few rows."""
+    return _in_force(_ETA, settings), max(_in_force(names, settings) for names in (_LAMBDA, _MIN_CHILD_WEIGHT))
 
 
 def carried_params(xgb_model: Any) -> dict[str, Any]:

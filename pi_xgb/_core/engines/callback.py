@@ -11,8 +11,8 @@ from xgboost.callback import TrainingCallback
 from ..._arrays import Array
 from ..._xgb.booster import configuration_of
 from ..distillation import Distillation
-from ..training import Guide, Spec, Student, Training
-from .boosting import Boosting, shown_predictions
+from ..losses import Loss
+from ..training import Boosting, Guide, Spec, Student, Training
 
 
 def obstacle(spec: Spec, guides: Sequence[Guide], **_: Any) -> str | None:
@@ -26,51 +26,42 @@ def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
     """Train the student."""
     distillation = Distillation(training)
     params = distillation.params(continues=boosting.xgb_model is not None)
+    students = {boosting.dtrain: (distillation, params.get("base_score"))}
     return boosting.run(
         params,
-        obj=distillation.objective,
-        callbacks=[Start(distillation, boosting.dtrain, params.get("base_score"))] if distillation.is_adaptive else (),
+        obj=distillation.gradient,
+        callbacks=[Start(students)] if distillation.is_adaptive else (),
         custom_metric=shown_predictions(boosting.keywords.get("custom_metric"), distillation.loss),
     )
 
 
 class Start(TrainingCallback):
-    """Starts adaptive teachers with the booster that they follow."""
+    """Starts adaptive teachers with the booster that they follow: one, or in ``xgboost.cv`` that of each fold."""
 
-    def __init__(self, distillation: Distillation, dtrain: xgboost.DMatrix, base_score: Any) -> None:
-        self.distillation, self._dtrain, self._base_score = distillation, dtrain, base_score
+    def __init__(self, students: Mapping[xgboost.DMatrix, tuple[Distillation, Any]]) -> None:
+        self._students = students
+        """By its training matrix, the objective of each student and its intercept."""
 
     def before_training(self, model: Any) -> Any:
         """Called by XGBoost before the first round."""
-        self.distillation.use_steps_of(configuration_of(model).settings)
-        self.distillation.start(Student(model, self._dtrain, self._base_score))
-        return model
-
-    def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
-        """The gradient of the training, where it is one of several folds."""
-        return self.distillation.gradient(margin)
-
-
-class StartFolds(TrainingCallback):
-    """Starts adaptive teachers in each fold of ``xgboost.cv``, by the fold's training matrix."""
-
-    def __init__(self, starts: Mapping[xgboost.DMatrix, Start]) -> None:
-        self._starts = starts
-
-    def before_training(self, model: Any) -> Any:
-        """Called by XGBoost before the first round, with the folds."""
-        for fold in model.cvfolds:
-            if self._starts[fold.dtrain].distillation.is_adaptive:
-                self._starts[fold.dtrain].before_training(fold.bst)
+        folds = {fold.dtrain: fold.bst for fold in getattr(model, "cvfolds", ())}
+        for dtrain, (distillation, base_score) in self._students.items():
+            if distillation.is_adaptive:
+                booster = folds.get(dtrain, model)
+                distillation.take_steps(configuration_of(booster).settings, {})
+                distillation.start(Student(booster, dtrain, base_score))
         return model
 
 
-class FoldObjective:
-    """The objective of the fold that calls it, by the fold's training matrix."""
+def shown_predictions(metric: Any, loss: Loss) -> Any:
+    """Return a user's custom_metric that sees predictions, as with XGBoost's own objective.
 
-    def __init__(self, objectives: Mapping[xgboost.DMatrix, Any]) -> None:
-        self._objectives = objectives
+    Under a custom objective XGBoost passes margins, but the user of this library gave no objective.
+    """
+    if metric is None:
+        return None
 
-    def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
-        gradient: tuple[Array, Array] = self._objectives[dtrain](margin, dtrain)
-        return gradient
+    def on_predictions(margin: Array, matrix: xgboost.DMatrix) -> Any:
+        return metric(loss.predict(margin), matrix)
+
+    return on_predictions

@@ -13,7 +13,7 @@ effect on the gradient, so that a ``kl_weight`` near 0 gives the plain model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xgboost
@@ -24,8 +24,7 @@ from ..._xgb.matrix import query_of_row, runs
 from ..._xgb.params import carried_params, give_back_params, native_params
 from ..._xgb.stack import can_be_stacked, stacked
 from ..distillation import answer
-from ..training import Guide, Spec, Training
-from .boosting import Boosting
+from ..training import Boosting, Guide, Spec, Training
 
 
 def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | None, **_: Any) -> str | None:
@@ -42,13 +41,11 @@ def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | N
             "copies of the rows have fixed labels, and an adaptive teacher (method='jpib', a constraint, a Teacher "
             "whose is_adaptive is True) changes its q. Use method='kbpib', or a fixed q"
         )
-    if spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1:
+    if spec.scale_pos_weight != 1:
         return "scale_pos_weight would weigh those copies of the rows that happen to be labelled 1: leave it out"
-    if spec.loss.by_query:
-        if params.get("booster") == "gblinear":
-            return "booster='gblinear' does not scale its regularisation with the weights of queries: use trees"
-        if str(params.get("sampling_method", "uniform")) == "gradient_based":
-            return "sampling_method='gradient_based' weighs gradients against lambda, which copies of queries scale"
+    unscaled = params.get("booster") == "gblinear" or str(params.get("sampling_method")) == "gradient_based"
+    if spec.loss.by_query and unscaled:
+        return "booster='gblinear' and sampling_method='gradient_based' do not scale with the weights of queries"
     if dtrain is None:
         return None
     if not can_be_stacked(dtrain):
@@ -74,15 +71,6 @@ def _torn_query(query: Array, guides: Sequence[Guide]) -> str | None:
     return None
 
 
-class _Rows(NamedTuple):
-    """Some rows of the user's matrix, labelled by them or by a teacher."""
-
-    rows: Array
-    weight: Array
-    answers: Array | None
-    """The teacher's predictions for them; None: their own labels."""
-
-
 def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
     """Train the student on its rows and the copies."""
     params, carried = training.spec.params, carried_params(boosting.xgb_model)
@@ -103,23 +91,22 @@ def stack_with_params(
     spec = training.spec
     every_weight = np.ones(training.n_rows) if training.weight is None else training.weight.astype(np.float64)
     known = np.flatnonzero(training.known)
-    parts = [_Rows(known, every_weight[known], None)]
+    rows, weights, answers = [known], [every_weight[known]], []
     for guide in training.guides:
         per_row = np.broadcast_to(np.asarray(guide.weight, np.float64), training.n_rows)
         copied = np.flatnonzero(per_row > 0)
-        q = answer(guide, training, training.like)
-        parts.append(_Rows(copied, every_weight[copied] * per_row[copied], q[copied]))
-    stack = stacked(dtrain, np.concatenate([part.rows for part in parts]), spec.params)
+        rows.append(copied)
+        weights.append(every_weight[copied] * per_row[copied])
+        answers.append(answer(guide, training, training.like)[copied])
+    stack = stacked(dtrain, np.concatenate(rows), spec.params)
     for field in spec.loss.label_fields:
-        own = dtrain.get_float_info(field)
-        labels = [own[part.rows] if part.answers is None else part.answers for part in parts]
-        stack.set_info(**{field: np.concatenate(labels)})
-    weight = np.concatenate([part.weight for part in parts]).astype(np.float32)
+        stack.set_info(**{field: np.concatenate([dtrain.get_float_info(field)[known], *answers])})
+    weight = np.concatenate(weights).astype(np.float32)
     query = query_of_row(dtrain) if spec.loss.by_query else None
     if query is None:
         stack.set_weight(weight)
         return stack, spec.params
-    scale = _set_queries(stack, [query[part.rows] for part in parts], weight)
+    scale = _set_queries(stack, [query[part] for part in rows], weight)
     params = spec.params if scale == 1 else native_params(spec.params, 1 / scale, carried, scales_positives=False)
     return stack, params
 

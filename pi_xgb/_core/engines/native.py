@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import xgboost
 
 from ..._xgb.matrix import restored
 from ..._xgb.params import carried_params, give_back_params, native_params
 from ..distillation import Distillation
 from ..losses import NUMBERS
-from ..training import Guide, Spec, Training
-from .boosting import Boosting
+from ..training import Boosting, Guide, Spec, Training
 
 # The largest total weight of teachers: XGBoost makes no split that gains less than 1e-6, and this engine divides gains
 # by 1 + kl_weight.
@@ -34,26 +34,20 @@ def obstacle(
 ) -> str | None:
     """Return why this engine would not train the callback's model; None if it does."""
     loss, params, total = spec.loss, spec.params, sum(guide.kl_weight for guide in guides)
-    other = "callback" if loss.has_gradient else "copies"
+    is_noisy = any(guide.teacher.about.is_noisy for guide in guides) and loss.range != NUMBERS
+    weighs_rows = spec.scale_pos_weight != 1 or not is_uniform
+    refuses_blends = not loss.has_gradient or loss.multiclass or is_noisy
     reasons = {
-        "its gradient is not linear in the label": not loss.has_gradient,
-        f"{loss.objective} takes whole classes as labels, and blended targets are not integers": "native"
-        not in loss.engines,
+        f"XGBoost's own {loss.objective} takes no blended labels, only whole classes or values without noise": (
+            refuses_blends
+        ),
         "a teacher that changes with the student (method='jpib', a constraint, a Teacher whose is_adaptive is True) "
         "needs Python in every round": any(guide.teacher.is_adaptive for guide in guides),
-        f"labels of {loss.objective} must {loss.range.must}, and the blended labels of a noisy q may not": any(
-            guide.teacher.about.is_noisy for guide in guides
-        )
-        and loss.range != NUMBERS,
-        f"booster={params.get('booster')!r} does not scale its regularisation as trees do": params.get(
-            "booster", "gbtree"
-        )
-        not in ("gbtree", "dart"),
-        "sampling_method='gradient_based' weighs gradients against lambda": str(params.get("sampling_method"))
-        == "gradient_based",
+        "booster='gblinear' and sampling_method='gradient_based' do not scale their regularisation as trees do": (
+            params.get("booster") == "gblinear" or str(params.get("sampling_method")) == "gradient_based"
+        ),
         "tree_method='approx' places its cuts anew in every round, by weights that scale_pos_weight, or labels and "
-        "teachers that differ from row to row, change here": params.get("tree_method") == "approx"
-        and (_scales_positives(spec) or not is_uniform),
+        "teachers that differ from row to row, change here": params.get("tree_method") == "approx" and weighs_rows,
         f"teachers of a total weight of {total:g} push the gains of splits below XGBoost's threshold": total
         > _HEAVIEST,
         "dtrain is among the evals, and its metrics need the labels that this engine replaces": any(
@@ -61,6 +55,7 @@ def obstacle(
         ),
     }
     found = next((reason for reason, holds in reasons.items() if holds), None)
+    other = "callback" if loss.has_gradient else "copies"
     return None if found is None else f"{found}. Use engine={other!r} or 'auto'"
 
 
@@ -72,11 +67,9 @@ def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
     scales = spec.loss.applies_scale_pos_weight
     factor = 1.0 + sum(guide.kl_weight for guide in training.guides) if uniform else 1.0
     with restored(dtrain):
-        if not uniform or _scales_positives(spec):
+        if not uniform or spec.scale_pos_weight != 1:
             # A label that is valid in every row: unknown labels may not be.
-            margin = training.like
-            margin[:] = 0
-            dtrain.set_label(spec.loss.mean(margin))
+            dtrain.set_label(spec.loss.mean(np.zeros_like(training.like)))
             # hist places its cuts by the user's weights before they change, as the callback engine does.
             xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, dtrain, 1)
             dtrain.set_weight(training.weight if uniform else distillation.blend.row_factor)
@@ -84,7 +77,3 @@ def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
         booster = boosting.run(native_params(params, factor, carried, scales_positives=scales))
     give_back_params(booster, spec.params, carried, scales_positives=scales)
     return booster
-
-
-def _scales_positives(spec: Spec) -> bool:
-    return spec.loss.applies_scale_pos_weight and spec.scale_pos_weight != 1

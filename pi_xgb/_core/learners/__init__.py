@@ -10,7 +10,8 @@ from .features import Learner
 from .forest import Forest
 from .linear import Linear
 
-DEFAULT_TEACHER = "boosted"
+DEFAULT_TEACHER = "mixed"
+"""The kind where the user names none; the paper's is "boosted"."""
 LEARNERS: dict[str, Callable[[Spec], Learner]] = {"forest": Forest, "linear": Linear}
 """The kinds besides boosting, by name."""
 TEACHERS = ("boosted", *LEARNERS, "mixed")

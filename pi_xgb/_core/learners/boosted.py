@@ -55,7 +55,7 @@ class Boosted:
                 training = Training.from_arrays(self.spec, label, weight, n_rows=len(label), name="privileged")
                 distillation = Distillation(training)
                 params.setdefault("base_score", distillation.base_score())
-                gradient = distillation.objective
+                gradient = distillation.gradient
             else:
                 matrix = slice_rows(matrix, np.arange(matrix.num_row()), weight)
         booster = xgboost.train(params, matrix, self.num_boost_round, obj=gradient, **self.keywords)

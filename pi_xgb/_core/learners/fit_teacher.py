@@ -15,10 +15,9 @@ from ..._rows.supervision import checked_groups, read_labelled, read_teacher_wei
 from ..._xgb.matrix import exclusive, slice_rows
 from ..metric_eval import eval_of_means
 from ..training import Spec, Training
-from . import DEFAULT_TEACHER
 from .features import Features
 from .learned_teacher import LearnedTeacher
-from .recipe import Recipe, check_teacher_word, chosen_crossfit
+from .recipe import Recipe, check_teacher_word, chosen_crossfit, kind_for_rows
 
 
 def fit_teacher(
@@ -26,7 +25,7 @@ def fit_teacher(
     dprivileged: xgboost.DMatrix,
     num_boost_round: int = 10,
     *,
-    teacher: Any = DEFAULT_TEACHER,
+    teacher: Any = None,
     crossfit: int | None = None,
     seed: int = 0,
     evals: Evals | None = None,
@@ -48,8 +47,9 @@ def fit_teacher(
         A teacher must be able to guide the objective.
     dprivileged : xgboost.DMatrix
         The features that the teacher sees, with the labels of the training rows (and weights, if any).
-    teacher : {"boosted", "forest", "linear", "mixed"} or estimator, default="boosted"
-        The kind of teacher, as for :func:`pi_xgb.train`.
+    teacher : {"boosted", "forest", "linear", "mixed"} or estimator, default=None
+        The kind of teacher, as for :func:`pi_xgb.train`. None is ``"mixed"``, or ``"boosted"`` with ``evals``,
+        ``early_stopping_rounds`` or ``crossfit=0`` and where the rows or the objective allow no other.
     crossfit : int, default=None
         0: the teacher predicts the rows it was trained on, as in the paper. It then repeats their labels the
         more faithfully the longer it is trained, and a perfect copy of the labels teaches nothing. K of at
@@ -90,7 +90,10 @@ def fit_teacher(
     True
     """
     evals = list(evals or ())
-    check_teacher_word(teacher)
+    if teacher is None and (evals or early_stopping_rounds or crossfit == 0):
+        teacher = "boosted"
+    if teacher is not None:
+        check_teacher_word(teacher)
     is_boosted = isinstance(teacher, str) and teacher == "boosted"
     if not is_boosted and (evals or early_stopping_rounds):
         raise ValueError(f"evals and early_stopping_rounds require teacher='boosted', got {teacher!r}: leave them out")
@@ -99,6 +102,8 @@ def fit_teacher(
         spec, n_rows = Spec.read(params), dprivileged.num_row()
         training = Training.from_matrix(spec, dprivileged, read_labelled(labelled, n_rows), name="privileged")
         training.check_labelled_rows()
+        if teacher is None:
+            teacher = kind_for_rows(training, dprivileged)
         per_row = read_teacher_weight(teacher_weight, n_rows)
         if teacher_weight is None:
             per_row = weight_of_known(dprivileged)

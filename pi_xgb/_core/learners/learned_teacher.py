@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from ..._arrays import Array
 from ..losses import NUMBERS, PROBABILITIES
 from ..metric_eval import loss_name
 from ..teachers import FixedTeacher
-from ..training import Teacher
+from ..training import About, Teacher
 from .estimator import EstimatorModel
 from .features import Columns, Features, Model
 from .mixture import Mixture
@@ -76,11 +76,16 @@ class LearnedTeacher(FixedTeacher):
         columns: Columns,
         is_predicted: Array,
     ) -> None:
-        super().__init__(q, PROBABILITIES if mixture.loss.probabilities else NUMBERS, needed=is_predicted)
-        self._q[~is_predicted] = np.nan  # taken as an array, q then asks for weights of 0 in these rows
+        within = PROBABILITIES if mixture.loss.probabilities else NUMBERS
+        if is_predicted.any():
+            within.check(q[is_predicted], "the q of the teacher")
+        self._q = q
+        if not is_predicted.all():
+            self._q = q.copy()
+            self._q[~is_predicted] = np.nan  # taken as an array, q then asks for weights of 0 in these rows
         self.members, self.loss, self._mixture, self._columns = list(members), loss, mixture, columns
         self.kind = members[0].kind if len(members) == 1 else "mixed"
-        self.about = dataclasses.replace(self.about, kind=self.kind)
+        self.about = About(kind=self.kind, within=within)
 
     @property
     def boosters(self) -> list[xgboost.Booster]:
@@ -123,11 +128,13 @@ class LearnedTeacher(FixedTeacher):
         try:
             means = [np.mean([model.predict(features) for model in one.predicting], axis=0) for one in self.members]
         except xgboost.core.XGBoostError as error:
-            if "category" not in str(error):
+            found = re.search(r"for the (\d+)th .*column: `(.*)`", str(error))
+            if found is None:
                 raise
             raise ValueError(
-                "rows must have categories that the teacher was trained on, got others: make them missing"
-            ) from error
+                f"the column {features.names[int(found[1])]!r} of rows must have categories that the teacher was "
+                f"trained on, got {found[2]!r}: make them missing"
+            ) from None
         return self._mixture.combine(means)
 
     def __repr__(self) -> str:

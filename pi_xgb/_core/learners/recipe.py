@@ -14,6 +14,7 @@ from xgboost import collective
 from ..._arrays import Array
 from ..._progress import progress_bar
 from ..._rows.checks import check_choice, check_whole
+from ..._warnings import warn_user
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
 from ..crossfit import (
@@ -30,7 +31,7 @@ from ..crossfit import (
 )
 from ..metric_eval import mean_loss
 from ..training import About, Spec, Training, per_label
-from . import LEARNERS, TEACHERS, members_of
+from . import DEFAULT_TEACHER, LEARNERS, TEACHERS, members_of
 from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Columns, Features, Learner, Model
@@ -259,6 +260,19 @@ class Recipe:
         model = learner.fit(features, label, weight)
         step()
         return model
+
+
+def kind_for_rows(training: Training, *matrices: xgboost.DMatrix) -> str:
+    """Return the kind of teacher that these rows and this objective allow, where the user named none."""
+    if not training.spec.loss.has_gradient or training.known.sum() < 2 or collective.is_distributed():
+        return "boosted"
+    if all(map(can_be_cut, matrices)):
+        return DEFAULT_TEACHER
+    warn_user(
+        "the teacher is boosted, since a mixed one reads the values of the rows, which a QuantileDMatrix and external "
+        "memory do not give back: build a DMatrix for both matrices, or name teacher='boosted'"
+    )
+    return "boosted"
 
 
 def kind_of(teacher: Any) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import xgboost as xgb
-from helpers_learners import spec_of
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
@@ -136,10 +135,9 @@ WEIGHT = RNG.uniform(0.1, 3, 60).astype(np.float32)
 
 
 def fitted(estimator: Any, objective: str, label: np.ndarray) -> Any:
-    rows = Features(xgb.DMatrix(X))
-    learner = Estimator(estimator, spec_of(objective))
-    learner.check(rows, label, weighted=True)
-    return learner.fit(rows, label, WEIGHT).estimator
+    matrix = xgb.DMatrix(X, label, weight=WEIGHT)
+    teacher = pi_xgb.fit_teacher({"objective": objective}, matrix, teacher=estimator, crossfit=0)
+    return teacher.members[0].models[0].estimator
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT])
