@@ -158,7 +158,7 @@ def stacked(
         more["qid"], first = qid, np.unique(qid, return_index=True)[1]
         # XGBoost divides the weights of queries by their mean: penalties are held against another gradient.
         weights = weights[first]
-        ratio = weights[qid[first] < 1000].mean() / weights.mean()
+        ratio = weights[qid[first] < 1000].mean() / weights.mean() if known.any() else 1.0
         params = {**params, "reg_lambda": ratio, "min_child_weight": ratio}
     return xgb.train(params, xgb.DMatrix(case.x[rows], **fields, weight=weights, **more), rounds)
 

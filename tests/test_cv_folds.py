@@ -54,10 +54,9 @@ def test_folds_of_the_user_are_taken_as_they_are():
     assert_same(dealt(folds=given), given)
     masks = [(np.isin(np.arange(N), rest), np.isin(np.arange(N), out)) for rest, out in given]
     assert_same(dealt(folds=masks), [(np.sort(rest), np.sort(out)) for rest, out in given])
-    # Of rows without a label none is trained on as if it had one, and none judges.
-    known = [(rest[LABELLED[rest]], out[LABELLED[out]]) for rest, out in given]
+    # Rows without a label do not train as if they had one, and cannot be held out.
     held = [(rest, out[LABELLED[out]]) for rest, out in given]
-    assert_same(dealt(LABELLED, folds=held), known)
+    assert_same(dealt(LABELLED, folds=held), [(rest[LABELLED[rest]], out) for rest, out in held])
     with pytest.raises(ValueError, match=r"hold out.*2 rows"):
         dealt(LABELLED, folds=given)
 
@@ -65,8 +64,6 @@ def test_folds_of_the_user_are_taken_as_they_are():
 REST = np.arange(10, N)
 
 
-@pytest.mark.parametrize("query", [None, QUERY])
-@pytest.mark.parametrize("labelled", [None, np.ones(N, bool)])
 @pytest.mark.parametrize(
     ("folds", "error", "message"),
     [
@@ -82,27 +79,23 @@ REST = np.arange(10, N)
         ([], ValueError, r"folds.*pair.*empty"),
     ],
 )
-def test_folds_of_rows_that_are_not_there(query, labelled, folds, error, message):
-    with pytest.raises(error, match=message):
-        dealt(labelled, query, folds=folds)
+def test_folds_of_rows_that_are_not_there(folds, error, message):
+    for query in (None, QUERY):
+        with pytest.raises(error, match=message):
+            dealt(None, query, folds=folds)
 
 
 @pytest.mark.parametrize(
-    ("nfold", "error", "message"),
-    [
-        (1, ValueError, r"nfold.*least 2.*1"),
-        (0, ValueError, r"nfold.*least 2.*0"),
-        ("3", TypeError, r"nfold.*'3'"),
-        (N + 1, ValueError, "nfold must be at most the {} {}, got"),
-    ],
+    ("labelled", "query", "most"),
+    [(None, None, "24 rows"), (LABELLED, None, "18 labelled rows"), (None, QUERY, "8 queries")],
 )
-def test_a_number_of_folds_that_cannot_be_dealt(nfold, error, message):
-    for labelled, query, most, what in (
-        (None, None, N, "rows"),
-        (LABELLED, None, 18, "labelled rows"),
-        (None, QUERY, 8, "queries"),
+def test_bad_nfold_raises(labelled, query, most):
+    for nfold, error, message in (
+        (1, ValueError, "nfold must be at least 2, got 1"),
+        ("3", TypeError, "nfold .*'3'"),
+        (N + 1, ValueError, f"nfold must be at most the {most}, got 25"),
     ):
-        with pytest.raises(error, match=message.format(most, what)):
+        with pytest.raises(error, match=message):
             dealt(labelled, query, nfold=nfold)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pi_xgb._stats.gaps import Path, _first_crossing, limits, p_value
+from pi_xgb._stats.gaps import Path, limits, p_value
 
 TRUTH = np.linspace(0.0, 4.0, 401)
 NOISE = np.linspace(-1.0, 1.0, 4001)
@@ -20,24 +20,6 @@ def test_what_equals_a_gap_counts_half_at_each_level():
     seen = np.array([[0, 1, 3], [1, 1, 1], [2, 3, 2]], float)
     np.testing.assert_allclose(Path(np.arange(3.0), seen).above(1), [1 / 2, 2 / 3, 5 / 6])
     np.testing.assert_allclose(Path(np.arange(3.0), seen + 1e-12).above(1), [1 / 2, 2 / 3, 5 / 6])
-
-
-def test_tails_become_equal_as_the_gap_is_noticed():
-    # Without a gap 9 of 0..9 is above their quantile of .9; 55 % are in the second column, all in the third.
-    seen = np.column_stack([np.tile(np.arange(10.0), 2), np.repeat([9.0, 0.0], [11, 9]), np.full(20, 9.0)])
-    little, much = Path(np.arange(3.0), seen).tails(0.9)
-    np.testing.assert_allclose(little, [0, 0.025, 0.05], atol=1e-12)
-    np.testing.assert_allclose(much, [0.1, 0.075, 0.05], atol=1e-12)
-    # What is always seen without a gap is nothing to notice.
-    np.testing.assert_allclose(Path(np.arange(2.0), np.ones((20, 2))).tails(0.9), [[0, 0], [0.1, 0.1]], atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("values", "crossing"),
-    [([1, -1, -1, 1], 1), ([-1, 3, -1, 1], 1.25), ([-1, 0, 0, 2], 4), ([-3, -1, 0, 0], 8), ([-1, -2, -3, -1], 8)],
-)
-def test_the_first_crossing_is_where_a_line_leaves_0_upwards(values, crossing):
-    assert _first_crossing(np.array([1.0, 2, 4, 8]), np.array(values, float)) == crossing
 
 
 # At a gap of t more than 2 is seen with a chance of (t - 1) / 2, and the upper tail is .1 - .05 t / 1.8 there; less

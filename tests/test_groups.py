@@ -55,24 +55,22 @@ def sensitive(draw):
 def test_metrics_constraints_and_importance_make_the_same_groups(features):
     groups = as_groups(features, N_ROWS)
     if groups.count < 2:
-        for ask in (
+        for call in (
             lambda: metrics.statistical_parity(Y, Y, sensitive_features=features),
             lambda: DemographicParity(features),
             lambda: fair_importance(BOOSTER, X, Y, sensitive_features=features),
         ):
-            # The same fault has the same message, whoever finds it.
             with pytest.raises(ValueError, match=r"sensitive_features.*group.*needed"):
-                ask()
+                call()
         return
+    # The names and the rows of each group are the same, in the same order.
     rates = metrics.selection_rate(None, Y, sensitive_features=features)
     importance = fair_importance(BOOSTER, X, Y, sensitive_features=features)
-    # The names are the same, in the same order.
     assert rates.index.tolist() == importance.attrs["groups"] == groups.names.tolist()
-    # So are the rows of each: shares of decisions and scores are those of plain numbers.
     assert rates.tolist() == [Y[groups.codes == code].mean() for code in range(groups.count)]
     by_code = fair_importance(BOOSTER, X, Y, sensitive_features=groups.codes)
     np.testing.assert_array_equal(importance["fair_importance"], by_code["fair_importance"])
-    # A constraint numbers groups as the rows meet them, and leaves out rows with a missing value.
+    # A constraint leaves out rows with a missing value.
     is_known = np.array([MISSING not in (name if isinstance(name, tuple) else [name]) for name in groups.names])
     if is_known.sum() < 2:
         with pytest.raises(ValueError, match=r"sensitive_features.*group.*needed"):
@@ -84,44 +82,27 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
     np.testing.assert_array_equal(parity.q(p, Y, None), DemographicParity(codes).q(p, Y, None))
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(VALUES["text"], min_size=4, max_size=40), st.sampled_from(sorted(CONTAINERS)))
-def test_every_container_of_a_column_has_the_same_groups(column, container):
-    groups = as_groups(CONTAINERS[container](column), most=None)
-    named = [MISSING if value is None else value for value in column]
-    # Each row is in the group of its value; a missing value is a value like another, after the others.
-    assert groups.names.take(groups.codes).tolist() == named
-    present = sorted(set(named) - {MISSING})
-    assert groups.names.tolist() == present + [MISSING] * (None in column)
+@pytest.mark.parametrize(
+    ("values", "row"),
+    [(["a", None, "b", "b"], 1), ([1.0, 2.0, np.nan, 1.0], 2), (pd.DataFrame({"a": [1, 1], "b": ["x", pd.NA]}), 1)],
+)
+def test_as_groups_with_missing_error_names_the_first_row(values, row):
+    with pytest.raises(ValueError, match=f"key must .* 1 missing values, first in row {row}.*unknown"):
+        as_groups(values, name="key", missing="error")
 
 
-def test_missing_values_may_be_refused_instead():
-    for values, row in ((["a", None, "b", "b"], 1), ([1.0, 2.0, np.nan, 1.0], 2)):
-        with pytest.raises(ValueError, match=f"key must .* 1 missing values, first in row {row}.*unknown"):
-            as_groups(values, name="key", missing="error")
-    table = pd.DataFrame({"a": [1, 1, 2], "b": ["x", pd.NA, "y"]})
-    with pytest.raises(ValueError, match="first in row 1"):
-        as_groups(table, missing="error")
-    # Without a missing value the policy makes no difference.
-    assert as_groups(["a", "b"], missing="error").names.tolist() == ["a", "b"]
+@pytest.mark.parametrize("column", [[1, 2, None, 2], pd.array([1, 2, pd.NA, 2], dtype="Int64")], ids=["list", "Int64"])
+def test_whole_numbers_beside_a_missing_value_stay_whole(column):
+    groups = as_groups(column, most=None)
+    assert [str(name) for name in groups.names] == ["1", "2", MISSING]
+    assert groups.codes.tolist() == [0, 1, 2, 1]
 
 
-def test_groups_keep_their_names_whatever_is_missing():
-    # Whole numbers beside a missing value are no decimals.
-    for column in (
-        [1, 2, None, 2],
-        pd.array([1, 2, pd.NA, 2], dtype="Int64"),
-        pd.Series([1, 2, None, 2], dtype=object),
-    ):
-        groups = as_groups(column, most=None)
-        assert [str(name) for name in groups.names] == ["1", "2", MISSING]
-        assert groups.codes.tolist() == [0, 1, 2, 1]
-    # The text of pandas holds no lone surrogate; a group's name may have one.
+def test_group_names_may_have_lone_surrogates():
+    # The text of pandas holds none.
     half = ["a", "\ud800", "a", "\ud800"]
-    for column in (half, np.array(half), np.array(half, dtype=object), pd.Series(half, dtype=object), {"s": half}):
-        groups = as_groups(column)
-        assert groups.names.tolist() == ["a", "\ud800"]
-        assert groups.codes.tolist() == [0, 1, 0, 1]
+    for column in (half, np.array(half), pd.Series(half, dtype=object), {"s": half}):
+        assert as_groups(column).names.tolist() == ["a", "\ud800"]
 
 
 def test_columns_of_different_lengths_are_refused():

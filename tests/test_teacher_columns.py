@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from scipy import sparse
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -68,20 +68,6 @@ def test_a_fitted_estimator_finds_the_columns_of_both_matrices_by_name():
         pi_xgb.train(PARAMS, dtrain, 5, teacher=q, kl_weight=2.0),
     ]
     assert students[0].get_dump() == students[1].get_dump()
-
-
-def test_an_ensemble_that_was_not_fitted_yet_has_no_length():
-    settings = {"n_estimators": 5, "max_depth": 2, "n_jobs": 1, "kl_weight": 2.0}
-    for y, kind, teacher in (
-        (DATA.y, pi_xgb.PrivilegedXGBClassifier, RandomForestClassifier(5, random_state=0)),
-        (DATA.q, pi_xgb.PrivilegedXGBRegressor, GradientBoostingRegressor(n_estimators=5, random_state=0)),
-    ):
-        model = kind(**settings, teacher=teacher).fit(DATA.x, y, privileged=DATA.z)
-        objective = {**PARAMS, "objective": model.objective}
-        matrices = [xgb.DMatrix(part, y) for part in (DATA.x, DATA.z)]
-        student = pi_xgb.train(objective, matrices[0], 5, privileged=matrices[1], teacher=teacher, kl_weight=2.0)
-        predictions = [item.predict(matrices[0]) for item in (model.get_booster(), student)]
-        np.testing.assert_allclose(*predictions, atol=0.05)  # the estimator reads the table in float64
 
 
 def test_an_estimator_reads_sparse_tables():

@@ -5,12 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 import pi_xgb
-from pi_xgb._core.keywords import METHODS, MethodName
 
 SETUP = """
 import xgboost as xgb
@@ -34,14 +32,11 @@ WRONG = """
 pi_xgb.trian(params, dtrain)  # has no attribute "trian"
 pi_xgb.train(params, dtrain, method="typo")  # incompatible type "Literal['typo']"
 pi_xgb.train(params, dtrain, kl_wieght=3)  # Unexpected keyword argument "kl_wieght"
-pi_xgb.train(params, dtrain, engine="cuda")  # incompatible type "Literal['cuda']"
-pi_xgb.cv(params, dtrain, method="typo")  # incompatible type "Literal['typo']"
 pi_xgb.cv(params, dtrain, kl_wieght=3)  # Unexpected keyword argument "kl_wieght"
 pi_xgb.select(params, dtrain, privileged=privileged, method="typo")  # Argument "method" to "select"
 pi_xgb.compare(data.x, data.y, data.z, kl_wieght=3)  # Unexpected keyword argument "kl_wieght"
 pi_xgb.fit_teacher(params, privileged, crosfit=3)  # Unexpected keyword argument "crosfit"
 pi_xgb.PrivilegedXGBClassifier(method="typo")  # incompatible type "Literal['typo']"
-pi_xgb.PrivilegedXGBRegressorCV(method="typo")  # Argument "method"
 pi_xgb.PrivilegedXGBClassifier().fit(data.x, data.y, priviledged=data.z)  # Unexpected keyword argument "priviledged"
 pid.train(None, params, None, method="typo")  # incompatible type "Literal['typo']"
 pi_xgb.KLObjective(kl_wieght=3)  # Unexpected keyword argument "kl_wieght"
@@ -66,7 +61,3 @@ def test_mypy_finds_what_is_misspelt_in_a_user_script(tmp_path):
     found = {int(line.split(":")[1]): line for line in output.splitlines() if " error: " in line}
     assert found.keys() == expected.keys(), output
     assert [words for number, words in expected.items() if words not in found[number]] == [], output
-
-
-def test_the_words_for_type_checkers_are_those_of_the_registry():
-    assert get_args(MethodName) == METHODS

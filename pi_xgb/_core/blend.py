@@ -30,7 +30,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .._arrays import Array, array_module
+from .._arrays import Array, array_module, to_host
 from .._xgb.collective import global_sum
 
 Hessian = Literal["adaptive", "full", "damped"]
@@ -60,7 +60,7 @@ def weighted_mean(target: Array, weight: Array | None) -> Array:
     else:
         exact = weight.astype(np.float64)
         total, rows = exact @ target, float(exact.sum())
-    sums = global_sum(np.append(np.atleast_1d(total), rows))
+    sums = global_sum(np.append(np.atleast_1d(to_host(total)), rows))
     if sums[-1] <= 0:
         raise ValueError("the weights of dtrain sum to 0: give at least one row a positive weight")
     mean = sums[:-1] / sums[-1]

@@ -125,7 +125,10 @@ class Distillation:
         """Return the blended target of each row, given its current ``mean``."""
         if self._fixed is not None:
             return self._fixed
-        shown = read_only(to_host(mean))
+        if all(guide.teacher.about.on_device for guide in self.training.guides):
+            shown = mean
+        else:
+            shown = read_only(to_host(mean))
         answers = [self._xp.asarray(answer(guide, self.training, shown)) for guide in self.training.guides]
         if self.is_adaptive and self._averages is not None:
             for number in np.flatnonzero(self._moving).tolist():
@@ -150,11 +153,12 @@ class Distillation:
         Adaptive teachers are left out: they start at the student's predictions, where their terms cancel.
         """
         training = self.training
-        if self._fixed is None or self._xp is not np:
+        if self._fixed is None:
             guides = tuple(guide for guide in training.guides if not guide.teacher.is_adaptive)
             on_host = dataclasses.replace(training.spec, device="cpu")
             return Distillation(training.replace(spec=on_host, guides=guides)).base_score()
-        mean = weighted_mean(self._fixed, training.weight if training.is_uniform else self.blend.row_factor)
+        weight = moved_to(self._xp, training.weight) if training.is_uniform else self.blend.row_factor
+        mean = weighted_mean(self._fixed, weight)
         if any(guide.teacher.about.is_noisy for guide in training.guides) and self.loss.range != NUMBERS:
             mean = np.clip(mean, self.loss.range.low + _EDGE, self.loss.range.high - _EDGE)
         return self.loss.estimated_base_score(mean, training.spec.scale_pos_weight)

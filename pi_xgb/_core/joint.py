@@ -10,7 +10,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
-from .._rows.matrix_checks import check_same_labels
+from .._rows.matrix_checks import check_labels_per_row, check_matrix, check_same_labels
 from .._xgb.booster import configuration_of, load_booster
 from .._xgb.matrix import freeze, slice_rows
 from .distillation import Blend, Distillation, answer
@@ -72,7 +72,9 @@ class JointTeacher(Teacher):
         extra_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
         self._spec = Spec.read(params)
-        self._label = Training.from_matrix(self._spec, dprivileged, name="privileged").label
+        check_matrix(dprivileged, "privileged")
+        self._label = self._spec.loss.label_of(dprivileged, "privileged")  # those of rows without a label may be any
+        check_labels_per_row(self._label, dprivileged.num_row(), "privileged")
         own = self._spec.params
         if own.get("booster") == "dart" or any(float(own.get(name, 0)) > 0 for name in ("rate_drop", "one_drop")):
             raise ValueError(
@@ -103,7 +105,15 @@ class JointTeacher(Teacher):
     @property
     def about(self) -> About:  # type: ignore[override]  # it is read only
         """What a training has to know of it."""
-        return About(kind="boosted", method="jpib", settings=self.settings, matrices=[self._dprivileged])
+        return About(
+            kind="boosted",
+            method="jpib",
+            learns=True,
+            on_device=not self._extra,
+            within=self._spec.loss.range,
+            settings=self.settings,
+            matrices=[self._dprivileged],
+        )
 
     @property
     def booster(self) -> xgboost.Booster:
@@ -176,7 +186,7 @@ class JointTeacher(Teacher):
         else:
             self._grow(self._booster, mean, training, blend)
         self._q = self._mean(self._booster, training)
-        self._student_seen = mean[:_ROWS_REMEMBERED].copy()
+        self._student_seen = to_host(mean[:_ROWS_REMEMBERED]).copy()
         return self._q
 
     def subset(self, rows: Array) -> JointTeacher:
@@ -196,7 +206,8 @@ class JointTeacher(Teacher):
 
     def _grow(self, booster: xgboost.Booster, mean: Array, training: Training, blend: Blend) -> None:
         own = self._mean(booster, training) if self._q is None else self._q  # None in a continued training
-        shown, xp = read_only(to_host(own)), module_for(training.spec.device)
+        xp = module_for(training.spec.device)
+        shown = read_only(to_host(own)) if self._extra else own
         answers = [mean, *(answer(extra, training, shown) for extra in self._extra)]
         grad, hess = self._spec.loss.gradient(own, blend.target([xp.asarray(q) for q in answers]), blend.factor)
         del own, shown, answers

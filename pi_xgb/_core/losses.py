@@ -478,6 +478,9 @@ _ALL = (
     Loss("reg:absoluteerror", "regression", "mae"),
     Loss("reg:pseudohubererror", "regression", "mphe", parameters=("huber_slope",)),
     Loss("reg:quantileerror", "regression", "quantile", parameters=("quantile_alpha",), configure=_with_one_quantile),
+    Loss(
+        "reg:expectileerror", "regression", "expectile", parameters=("expectile_alpha",), configure=_with_one_quantile
+    ),
     Loss("reg:squaredlogerror", "regression", "rmsle", _FROM_MINUS_1, _ABOVE_MINUS_1, applies_scale_pos_weight=True),
     # The teacher predicts a time, which is the observed end in its copy of the row.
     Loss(
@@ -537,7 +540,6 @@ KINDS = {
 NOT_GUIDED = {
     "binary:hinge": "has no mean, only a side of the margin: binary:logistic has one",
     "reg:linear": "is the former name of reg:squarederror",
-    "reg:expectileerror": "has several margins that are added up, and a gradient that is not linear in the label",
     "survival:cox": "is no sum over rows, since each row is in the risk sets of others: survival:aft is one",
     "rank:map": "takes binary relevances, and a teacher predicts graded ones: rank:ndcg and rank:pairwise take these",
 }

@@ -110,7 +110,10 @@ class KLObjective:
                 f"{type(dtrain).__name__} for the DMatrix: pass objective=pi_xgb.KLObjective(...).sklearn to "
                 "XGBClassifier and XGBRegressor"
             )
-        return self._gradient(margin, labels_of(dtrain), dtrain.get_weight(), dtrain)
+        label = labels_of(dtrain)
+        if not label.size and self._labelled is not None and not self._labelled.any():
+            label = np.zeros(dtrain.num_row(), np.float32)
+        return self._gradient(margin, label, dtrain.get_weight(), dtrain)
 
     def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
         """The same, with the arguments of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.
@@ -243,7 +246,9 @@ class KLObjective:
                     f"{name} has {len(values)} rows, but the training matrix has {n_rows}: pass values for these rows "
                     "(in place of xgboost.cv use pi_xgb.cv)"
                 )
-        if self._labelled is not None and not self._labelled.any() and not collective.is_distributed():
+        learns = any(guide.teacher.about.learns for guide in self._guides) or not self._guides
+        is_unlabelled = self._labelled is not None and not self._labelled.any()
+        if is_unlabelled and learns and not collective.is_distributed():
             raise no_labelled_row("labelled")
 
     def __getstate__(self) -> dict[str, Any]:

@@ -131,7 +131,10 @@ def check_q(
     Values of rows that are not ``needed``, one truth value per row, are not checked.
     """
     hint = "give one probability per row, or one for each class"
-    array = read_per_row(f"the q of {name}", q, missing="keep", several=True, dtype=np.float32, hint=hint)
+    if type(q) is np.ndarray and q.dtype.kind == "f" and q.ndim in (1, 2) and q.shape[-1] > 1:
+        array = q.astype(np.float32)  # nothing to convert, and passes over many rows take as long as several rounds
+    else:
+        array = read_per_row(f"the q of {name}", q, missing="keep", several=True, dtype=np.float32, hint=hint)
     values = array
     if needed is not None and len(needed) == len(array):
         array[~needed] = 0

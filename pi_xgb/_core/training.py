@@ -149,6 +149,10 @@ class About:
     """The range that its fixed q was checked against; None where q is unchecked."""
     matrices: Sequence[xgboost.DMatrix] = ()
     """The matrices of the student's rows on which it trains."""
+    on_device: bool = False
+    """Whether it computes on the device of the training, from the student's mean there."""
+    learns: bool = False
+    """Whether it learns from the labels of the training."""
     is_noisy: bool = False
     """Whether q is noisy but unbiased, and may leave the range of means."""
     privacy: Privacy | None = None
@@ -316,6 +320,8 @@ class Training:
         if spec.loss.by_query:
             check_weights(weight, check_queries(matrix, name), name, unit="query")
             weight = weight[query_of_row(matrix)] if weight.size else weight
+        if not label.size and labelled is not None and not labelled.any():
+            label = np.zeros(matrix.num_row(), np.float32)
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     @property
@@ -366,6 +372,9 @@ class Training:
         bounds = [known.max(), -known.min()] if known.size else [-np.inf] * 2
         high, below = global_max(np.array(bounds))
         if high == -np.inf:
+            # Soft labels alone: a teacher that is given needs no label.
+            if self.guides and not any(guide.teacher.about.learns for guide in self.guides):
+                return
             raise no_labelled_row("labelled")
         if high == -below and loss.probabilities:
             raise ValueError(

@@ -25,45 +25,44 @@ class Dealing(NamedTuple):
 
     def row_folds(self, label: Array, labelled: Array | None, query: Array | None) -> list[Fold]:
         """The folds that ``xgboost.cv`` makes of the labelled rows, as row numbers; queries stay whole."""
-        rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
-        folds = self.folds
         if query is not None and self.stratified:
             raise ValueError("stratified must be False for queries, which are assigned to folds as a whole, got True")
-        if query is not None and hasattr(folds, "split"):  # a splitter numbers the rows that it gets
-            pairs = folds.split(X=label[rows], y=label[rows], groups=query[rows])
-            folds = [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in pairs]
-        if folds is not None and not hasattr(folds, "split"):
-            return _checked_folds(folds, labelled, query, len(label))
-        if query is None:
-            what = "rows" if labelled is None else "labelled rows"
-            return [(rows[train], rows[test]) for train, test in self._split(label[rows], what)]
-        codes = pd.factorize(query[rows])[0]
-        where = np.split(rows, np.cumsum(np.bincount(codes))[:-1])
-        return [
-            (np.concatenate([where[i] for i in train]), np.concatenate([where[i] for i in test]))
-            for train, test in self._split(np.unique(codes), "queries")
-        ]
-
-    def _split(self, label: Array, what: str) -> list[Fold]:
-        splitter, n_rows = self.folds, len(label)
-        if splitter is None:
+        rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+        folds = self.folds
+        if folds is None:
+            units = np.arange(len(rows)) if query is None else pd.factorize(query[rows])[0]
+            what = "queries" if query is not None else "rows" if labelled is None else "labelled rows"
             check_whole("nfold", self.nfold, 2)
-            if self.nfold > n_rows:
-                raise ValueError(f"nfold must be at most the {n_rows} {what}, got {self.nfold}: use fewer folds")
-            if self.stratified:
-                try:
-                    from sklearn.model_selection import StratifiedKFold
-                except ImportError as error:
-                    raise ImportError(
-                        'stratified=True needs scikit-learn, as in xgboost.cv: pip install ".[sklearn]" in a checkout'
-                    ) from error
-                splitter = StratifiedKFold(self.nfold, shuffle=True, random_state=self.seed)
-        if splitter is not None:
-            return [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X=label, y=label)]
+            if self.nfold > (n_units := len(np.unique(units))):
+                raise ValueError(f"nfold must be at most the {n_units} {what}, got {self.nfold}: use fewer folds")
+            if not self.stratified:
+                return self._dealt(rows, units)
+            folds = _stratified(self.nfold, self.seed)
+        if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
+            groups = {} if query is None else {"groups": query[rows]}
+            pairs = folds.split(X=label[rows], y=label[rows], **groups)
+            folds = [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in pairs]
+        return _checked_folds(folds, labelled, query, len(label))
+
+    def _dealt(self, rows: Array, units: Array) -> list[Fold]:
+        """Return the folds of units 0, 1, ... (rows or queries), in an order that XGBoost draws."""
+        sizes = np.bincount(units)
         # XGBoost seeds NumPy's global generator and draws from it; a local one gives the same numbers.
-        order = np.random.RandomState(self.seed).permutation(n_rows) if self.shuffle else np.arange(n_rows)
-        parts = np.array_split(order, self.nfold)
+        order = np.random.RandomState(self.seed).permutation(len(sizes)) if self.shuffle else np.arange(len(sizes))
+        in_order = rows[np.argsort(np.argsort(order)[units], kind="stable")]
+        ends = np.cumsum([part.sum() for part in np.array_split(sizes[order], self.nfold)])
+        parts = np.split(in_order, ends[:-1])
         return [(np.concatenate([*parts[:k], *parts[k + 1 :]]), test) for k, test in enumerate(parts)]
+
+
+def _stratified(nfold: int, seed: int) -> Any:
+    try:
+        from sklearn.model_selection import StratifiedKFold
+    except ImportError as error:
+        raise ImportError(
+            'stratified=True needs scikit-learn, as in xgboost.cv: pip install ".[sklearn]" in a checkout'
+        ) from error
+    return StratifiedKFold(nfold, shuffle=True, random_state=seed)
 
 
 def _checked_folds(folds: Any, labelled: Array | None, query: Array | None, n_rows: int) -> list[Fold]:

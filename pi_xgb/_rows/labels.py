@@ -75,7 +75,14 @@ def read_target(
     if not labelled.any():
         raise no_labelled_row(name)
     known = unboxed(column[labelled])
-    codes, distinct = _sorted(known, name)
+    try:
+        codes, distinct = pd.factorize(known, sort=True)
+    except TypeError as error:
+        types = ", ".join(sorted({type(value).__name__ for value in known}))
+        raise TypeError(
+            f"{name} must have classes of one sortable type, got {types} ({error}): convert them to text"
+        ) from error
+    distinct = np.asarray(distinct, known.dtype)
     if len(distinct) < 2:
         row = "row" if labelled.all() else "labelled row"
         raise ValueError(
@@ -84,8 +91,9 @@ def read_target(
         )
     _warn_of_empty_words(distinct, name)
     if objective is None:
-        is_category = isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
-        objective = _guess(distinct, is_category)
+        is_number = _is_number(distinct) and not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
+        objective = "reg:squarederror" if is_number else "multi:softprob"
+        objective = "binary:logistic" if len(distinct) == 2 else objective
         if whole_numbers == "error" and objective == "reg:squarederror" and (distinct == np.round(distinct)).all():
             raise ValueError(
                 f"{name} has {len(distinct)} different whole numbers, which can be classes or amounts: pass "
@@ -164,26 +172,8 @@ def warn_of_odd_classes(target: Target, name: str = "y") -> None:
         )
 
 
-def _sorted(known: Array, name: str) -> tuple[Array, Array]:
-    """Return the code of each label and the distinct labels in their order."""
-    try:
-        codes, distinct = pd.factorize(known, sort=True)
-    except TypeError as error:
-        types = ", ".join(sorted({type(value).__name__ for value in known}))
-        raise TypeError(
-            f"{name} must have classes of one sortable type, got {types} ({error}): convert them to text"
-        ) from error
-    return codes, np.asarray(distinct, known.dtype)
-
-
 def _is_number(values: Array) -> bool:
     return values.dtype.kind in "iuf"
-
-
-def _guess(distinct: Array, is_category: bool) -> str:
-    if len(distinct) == 2:
-        return "binary:logistic"
-    return "multi:softprob" if is_category or not _is_number(distinct) else "reg:squarederror"
 
 
 def _holds_classes(distinct: Array, objective: str, name: str, option: str) -> bool:

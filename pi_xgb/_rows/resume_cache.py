@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import threading
+import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,10 @@ def _parts(value: Any, unread: list[Any]) -> Any:
     if hasattr(value, "__array__"):  # of pandas or polars
         return np.asarray(value)
     if type(value).__module__.partition(".")[0] == __name__.partition(".")[0]:
-        return [type(value).__name__, vars(value)]
+        fields = {name: list(v.items()) if isinstance(v, dict) else v for name, v in vars(value).items()}
+        return [type(value).__name__, fields]  # keys of such dicts may be numbers of NumPy
+    if isinstance(value, types.FunctionType) and value.__closure__ is None and value.__module__.startswith("pi_xgb."):
+        return [value.__module__, value.__qualname__, value.__code__.co_firstlineno]  # known by the version
     unread.append(value)
     return f"{type(value).__module__}.{type(value).__qualname__}"
 

@@ -44,13 +44,6 @@ def check_orders(X: Any, X_name: str, values: dict[str, Any]) -> None:
         check_same_order(first, column, first_name, name)
 
 
-def check_eval_orders(eval_set: Any, values: dict[str, Any]) -> None:
-    """Check the order of the evaluation sets, and of lists with a column for each of them."""
-    for i, (X, y) in enumerate(eval_set or ()):
-        columns = {f"{name}[{i}]": sets[i] for name, sets in values.items() if sets is not None and i < len(sets)}
-        check_orders(X, f"X of eval_set[{i}]", {f"y of eval_set[{i}]": y, **columns})
-
-
 def eval_pairs(eval_set: Any) -> list[Any] | None:
     """Return the evaluation sets as a list of (X, y), or None."""
     if eval_set is None:

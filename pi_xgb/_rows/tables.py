@@ -5,13 +5,14 @@ Tables of polars and Arrow are converted to pandas at once; arrays and sparse ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .names import describe
+from .per_row import on_host
 
 
 def as_table(data: Any, name: str) -> Any:
@@ -21,10 +22,7 @@ def as_table(data: Any, name: str) -> Any:
     if column_names(data) is not None or hasattr(data, "to_frame"):
         return as_frame(data)
     kind = type(data).__name__
-    try:
-        array = data if hasattr(data, "shape") else np.asarray(data)
-    except ValueError as error:
-        raise ValueError(f"{name} must have rows and columns, got rows of different lengths ({error})") from error
+    array = data if hasattr(data, "shape") else on_host(data, name)
     if len(array.shape) not in (1, 2):
         got = f"an array of shape {array.shape}" if len(array.shape) else f"a {kind}: pass a table or an array"
         raise ValueError(f"{name} must have rows and columns, got {got}")
@@ -107,12 +105,6 @@ def take_rows(table: Any, rows: Any) -> Any:
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
 
-def leave_out(table: Any, positions: Iterable[int]) -> Any:
-    """Return the table without these columns; the same object if there are none."""
-    dropped = set(positions)
-    return take(table, [i for i in range(table.shape[1]) if i not in dropped]) if dropped else table
-
-
 def rows_without_values(table: Any) -> Any:
     """Return which rows are empty in every column; the gaps of a sparse matrix are zeros except to XGBoost."""
     return np.zeros(table.shape[0], bool) if hasattr(table, "tocsr") else as_frame(table).isna().all(axis=1).to_numpy()
@@ -133,11 +125,12 @@ def check_no_text(table: Any, name: str) -> None:
     """Raise if a column holds text, which XGBoost accepts as categories only, or dates."""
     if not isinstance(table, pd.DataFrame):
         return
-    for position, column in enumerate(table.columns):
-        dtype, hint = table.iloc[:, position].dtype, "pass a number, such as days since an event"
-        if isinstance(dtype, pd.StringDtype) or (isinstance(dtype, np.dtype) and dtype.kind == "O"):
+    for column, dtype in zip(table.columns, table.dtypes, strict=True):
+        if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):
             hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
-        elif dtype.kind not in "mM":
+        elif dtype.kind in "mM":
+            hint = "pass a number, such as days since an event"
+        else:
             continue
         raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
 
@@ -152,5 +145,4 @@ def _explicit_csr(table: Any) -> Any:
         dense = np.asarray(table, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise TypeError("a sparse matrix can be joined with numeric columns only: pass both as DataFrames") from error
-    rows, columns = dense.shape
-    return sparse.csr_matrix((dense.ravel(), np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns))
+    return sparse.coo_matrix((dense.ravel(), np.indices(dense.shape).reshape(2, -1)), dense.shape).tocsr()

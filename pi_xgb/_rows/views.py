@@ -9,7 +9,7 @@ import pandas as pd
 
 from .names import describe
 from .row_alignment import check_same_rows
-from .tables import as_frame, as_table, column_names, leave_out, listed, locate, present, side_by_side, take
+from .tables import as_frame, as_table, column_names, listed, locate, present, side_by_side, take
 
 EvalSet = list[tuple[Any, Any]]
 
@@ -31,20 +31,19 @@ class Views:
         return frame if isinstance(columns, (list, tuple)) else frame.iloc[:, 0]
 
     def _column(self, column: Any, hidden_from_student: bool) -> Any:
-        table, labels = self.privileged, self.privileged_labels
-        if column not in labels:
-            table, labels = as_table(self.student, "X"), self.student_labels
-            if column not in labels:
-                raise ValueError(
-                    f"a constraint must read a column of X or privileged, got {column!r}: X has {describe(labels)}, "
-                    f"privileged has {describe(self.privileged_labels) or 'no columns'}"
-                )
-            if hidden_from_student:
-                raise ValueError(
-                    f"the group column {column!r} of a constraint is also a feature: add it to privileged_features, so "
-                    "that only the constraint reads it. If the student may use it, pass the constraint its values"
-                )
-        return as_frame(take(table, [labels.index(column)])).iloc[:, 0].to_numpy()
+        if column in self.privileged_labels:
+            return _values_at(self.privileged, self.privileged_labels.index(column))
+        if column not in self.student_labels:
+            raise ValueError(
+                f"a constraint must read a column of X or privileged, got {column!r}: X has "
+                f"{describe(self.student_labels)}, privileged has {describe(self.privileged_labels) or 'no columns'}"
+            )
+        if hidden_from_student:
+            raise ValueError(
+                f"the group column {column!r} of a constraint is also a feature: add it to privileged_features, so "
+                "that only the constraint reads it. If the student may use it, pass the constraint its values"
+            )
+        return _values_at(as_table(self.student, "X"), self.student_labels.index(column))
 
     def for_teacher(self, hidden: set[Any], *, sees_all: bool) -> tuple[Any, list[Any] | None]:
         """The features of a teacher, and those of its evaluation sets; None without privileged columns."""
@@ -52,30 +51,22 @@ class Views:
         if not seen:
             return None, None
 
-        def visible(X: Any, privileged: Any, name: str) -> Any:
-            if privileged is None:
-                return None
-            part = self._part(privileged, seen, name)
+        def visible(X: Any, table: Any, rows: str) -> Any:
+            names = column_names(table) or self.privileged_labels
+            missing = [label for label in seen if label not in names]
+            if missing or table.shape[1] != len(names):
+                raise ValueError(
+                    f"the privileged columns of {rows} lack {describe(missing) or 'some'}: pass all columns that the "
+                    f"teacher learns from, {describe(seen)}, or none"
+                )
+            part = take(table, [names.index(label) for label in seen])
             return side_by_side(as_table(X, "X"), part) if sees_all else part
 
         evals = None
-        if self.eval_set is not None and self.eval_privileged is not None:
-            evals = [
-                visible(X, privileged, f"eval_set[{i}]")
-                for i, ((X, _), privileged) in enumerate(zip(self.eval_set, self.eval_privileged, strict=True))
-            ]
+        if self.eval_privileged is not None:
+            pairs = zip(self.eval_set or (), self.eval_privileged, strict=True)
+            evals = [None if z is None else visible(X, z, f"eval_set[{i}]") for i, ((X, _), z) in enumerate(pairs)]
         return visible(self.student, self.privileged, "X"), evals
-
-    def _part(self, table: Any, labels: list[Any], rows: str) -> Any:
-        """Return these privileged columns of a table with the columns of ``privileged``, named or in their order."""
-        names = column_names(table) or self.privileged_labels
-        missing = [label for label in labels if label not in names]
-        if missing or table.shape[1] != len(names):
-            raise ValueError(
-                f"the privileged columns of {rows} lack {describe(missing) or 'some'}: pass all columns that the "
-                f"teacher learns from, {describe(labels)}, or none"
-            )
-        return take(table, [names.index(label) for label in labels])
 
 
 def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privileged_features: Any) -> Views:
@@ -102,56 +93,64 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
             )
     if privileged is None:
         return Views(X, sets, None, None, _labels(X), [])
-    check_same_rows(X, privileged, "X", "privileged")
-    if shared := set(map(str, column_names(X) or ())) & set(map(str, column_names(privileged) or ())):
+    z = _beside(X, privileged, "X", "privileged")
+    if shared := set(map(str, column_names(X) or ())) & set(map(str, column_names(z) or ())):
         raise ValueError(
             f"privileged must have no columns of X, got {describe(sorted(shared))}: drop them from one of the two. "
             "teacher_sees='all' gives the teacher the classifier features as well"
         )
     tables = None
-    if sets is not None and eval_privileged is not None:
-        for i, ((X_i, _), table) in enumerate(zip(sets, eval_privileged, strict=True)):
-            if table is not None:
-                check_same_rows(X_i, table, f"eval_set[{i}]", f"eval_privileged[{i}]")
-        tables = [None if table is None else as_table(table, "eval_privileged") for table in eval_privileged]
-    privileged = as_table(privileged, "privileged")
-    return Views(X, sets, privileged, tables, _labels(X), _labels(privileged))
+    if eval_privileged is not None:
+        pairs = enumerate(zip(sets or (), eval_privileged, strict=True))
+        tables = [_beside(X_i, z_i, f"eval_set[{i}]", f"eval_privileged[{i}]") for i, ((X_i, _), z_i) in pairs]
+    return Views(X, sets, z, tables, _labels(X), _labels(z))
+
+
+def _beside(X: Any, table: Any, X_name: str, name: str) -> Any:
+    """Return the privileged table of the rows of X; None stays None."""
+    if table is None:
+        return None
+    check_same_rows(X, table, X_name, name)
+    return as_table(table, name)
 
 
 def student_part(X: Any, privileged_features: Any, n_features: int) -> Any:
     """Return the student's columns of X, which may have the privileged columns."""
     features = listed(privileged_features)
-    if not features:
-        return X
+    return _split(X, features, n_features)[0] if features else X
+
+
+def _split(X: Any, features: list[Any], n_others: int) -> tuple[Any, Any]:
+    """Return the table without these columns, and the table of those that it has; None if it has none."""
     table = as_table(X, "X")
-    return leave_out(table, present(table, features, n_features))
+    found = present(table, features, n_others)
+    if not found:
+        return table, None
+    return take(table, [i for i in range(table.shape[1]) if i not in found]), take(table, found)
 
 
 def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
     table = as_table(X, "X")
-    labels, positions = _labels(table), locate(table, features, "X", "privileged_features")
-    n_others = len(labels) - len(positions)
-    if n_others == 0:
+    labels = _labels(table)
+    own = [labels[i] for i in locate(table, features, "X", "privileged_features")]
+    others = [label for label in labels if label not in own]
+    if not others:
         raise ValueError(
-            f"privileged_features must leave the student a column of X, got all {len(positions)}: remove a column that "
+            f"privileged_features must leave the student a column of X, got all {len(own)}: remove a column that "
             "exists at predict"
         )
-    student, privileged = leave_out(table, positions), take(table, positions)
-    students, teachers = [], []
-    for X_i, y_i in sets or ():
-        if X_i is X:  # XGBoost recognises the training rows by this object.
-            students.append((student, y_i))
-            teachers.append(privileged)
-            continue
-        part = as_table(X_i, "X of eval_set")
-        found = present(part, features, n_others)
-        students.append((leave_out(part, found), y_i))
-        teachers.append(take(part, found) if found else None)
-    own = [labels[i] for i in positions]
-    others = [label for label in labels if label not in own]
-    return Views(
-        student, None if sets is None else students, privileged, None if sets is None else teachers, others, own
-    )
+    student, privileged = _split(table, features, len(others))
+    eval_set = eval_privileged = None
+    if sets is not None:
+        # XGBoost recognises the training rows by this object.
+        parts = [(student, privileged) if X_i is X else _split(X_i, features, len(others)) for X_i, _ in sets]
+        eval_set = [(part, y_i) for (part, _), (_, y_i) in zip(parts, sets, strict=True)]
+        eval_privileged = [z_i for _, z_i in parts]
+    return Views(student, eval_set, privileged, eval_privileged, others, own)
+
+
+def _values_at(table: Any, position: int) -> Any:
+    return as_frame(take(table, [position])).iloc[:, 0].to_numpy()
 
 
 def _labels(table: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from .._arrays import Array
 from .._core.engines import Engine
 from .._core.keywords import MethodName
 from .._core.losses import check_labels_alone
+from .._core.teachers import FixedTeacher
 from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.row_alignment import (
@@ -146,6 +147,9 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         **others: Any,
     ) -> Self:
         """Fit with ``others``, the keywords of XGBoost."""
+        is_soft = isinstance(self.teacher, FixedTeacher) and (y is None or bool(pd.isna(on_host(y)).all()))
+        if is_soft:
+            y = self._stand_ins(self.teacher.values)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row"
@@ -162,6 +166,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         if trainer.has_teacher and not isinstance(self, xgboost.XGBRanker):
             check_labels_alone(self.objective, "PrivilegedXGBRanker")
         label, keywords["eval_set"], classes, labelled = self._encode(y, views.eval_set)
+        labelled = np.zeros(len(y), bool) if is_soft else labelled
         checked_weight(row_values.get("sample_weight"), X, labelled)
         trainer.read_labels(classes, labelled)
         self._classes = None  # XGBoost's fit compares classes_ with the encoded labels.
@@ -221,6 +226,10 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         if nested:
             self.teacher.set_params(**nested)
         return self
+
+    def _stand_ins(self, q: Array) -> Array:
+        """Return labels, never read, for rows that a given teacher alone supervises."""
+        return np.ones(len(q), np.float32)
 
     def _encode(self, y: Any, eval_set: Any) -> Labels:
         """Return the labels for XGBoost, which converts numbers but rejects missing values."""
@@ -358,6 +367,10 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 
     def _decoded(self, predicted: Any) -> Any:
         return predicted if self._classes is None or predicted.ndim > 1 else self._classes[predicted]
+
+    def _stand_ins(self, q: Array) -> Array:
+        # XGBoost counts the classes, which are those of the columns of q.
+        return np.arange(len(q)) % (q.shape[1] if q.ndim == 2 else 2)
 
     def _encode(self, y: Any, eval_set: Any) -> Labels:
         column = on_host(y)

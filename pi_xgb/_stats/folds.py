@@ -36,7 +36,7 @@ def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None
 def deal_groups(label: Array, groups: Array, nfold: int, seed: int, *, classes: bool) -> list[tuple[Array, Array]]:
     """Return pairs of (other rows, rows of this fold) of whole groups, each in the fold that most lacks its labels."""
     codes = pd.factorize(groups)[0]
-    counts = _counts(codes, _kinds(label, classes=classes))
+    counts = pd.crosstab(codes, _kinds(label, classes=classes)).to_numpy()
     n_groups = len(counts)
     share = counts / counts.sum(axis=0)
     shuffled = np.random.default_rng(seed).permutation(n_groups)
@@ -85,19 +85,18 @@ def _rows(part: Any, n_rows: int, number: int) -> Array:
 
 def check_apart(groups: Array, train: Array, test: Array, number: int) -> None:
     """Raise if a group is on both sides of a fold."""
-    shared = pd.unique(groups[test])[np.isin(pd.unique(groups[test]), groups[train])]
-    if len(shared):
-        name = shared[0].item() if isinstance(shared[0], np.generic) else shared[0]
+    held_out = pd.Series(groups[test])
+    if shared := held_out[held_out.isin(groups[train])].tolist():
         raise ValueError(
-            f"fold {number} has rows of the group {name!r} on both sides: pass folds that keep groups together, such "
-            "as scikit-learn's GroupKFold, or leave folds out"
+            f"fold {number} has rows of the group {shared[0]!r} on both sides: pass folds that keep groups together, "
+            "such as scikit-learn's GroupKFold, or leave folds out"
         )
 
 
 def groups_of_classes(label: Array, groups: Array) -> tuple[Array, Array]:
     """Return the classes, and the number of groups that contain each."""
-    values, kinds = np.unique(label, return_inverse=True)
-    return values, (_counts(pd.factorize(groups)[0], kinds) > 0).sum(axis=0)
+    counts = pd.crosstab(pd.factorize(groups)[0], label)
+    return counts.columns.to_numpy(), (counts > 0).sum().to_numpy()
 
 
 def _pairs(fold_of_row: Array, n_folds: int) -> list[tuple[Array, Array]]:
@@ -110,9 +109,3 @@ def _kinds(label: Array, *, classes: bool) -> Array:
         return np.unique(label, return_inverse=True)[1]
     rank = np.argsort(np.argsort(label, kind="stable"))
     return rank * min(_SIZES_OF_Y, len(label)) // len(label)
-
-
-def _counts(codes: Array, kinds: Array) -> Array:
-    counts = np.zeros((codes.max() + 1, kinds.max() + 1))
-    np.add.at(counts, (codes, kinds), 1)
-    return counts

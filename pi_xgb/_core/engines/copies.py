@@ -113,11 +113,13 @@ def stack_with_params(
 
 def _set_queries(stack: xgboost.DMatrix, queries: Sequence[Array], weight: Array) -> float:
     """Set queries and their weights for labelled rows and copies; return how many times too large the gradient is."""
-    sizes = [runs(query)[0] for query in queries]
+    sizes = [runs(query)[0] if query.size else query for query in queries]
     stack.set_group(np.concatenate(sizes))
     of_query = weight[np.append(0, np.cumsum(np.concatenate(sizes))[:-1])].astype(np.float64)
     stack.set_weight(of_query)
     labelled = of_query[: len(sizes[0])]
     # Over all workers, so that all build the same trees.
     sums = global_sum(np.array([labelled.sum(), len(labelled), of_query.sum(), len(of_query)], np.float64))
+    if not sums[1]:  # soft labels alone are XGBoost's model of rows labelled q
+        return 1.0
     return float((sums[0] / sums[1]) / (sums[2] / sums[3]))

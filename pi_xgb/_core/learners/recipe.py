@@ -52,7 +52,7 @@ class Recipe:
     """A teacher to be trained."""
 
     is_adaptive: ClassVar[bool] = False
-    about: ClassVar[About] = About()
+    about: ClassVar[About] = About(learns=True)
 
     teacher: Any
     """The name of its kind, or an estimator."""
