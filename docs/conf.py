@@ -62,6 +62,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
+    "thumbnail_size": (640, 448),
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 60,
@@ -97,12 +98,13 @@ COPIED = {
 """Pages of other folders, and their places on the site."""
 FOUND_FIRST = {
     "shap": ("faq", "How do I explain the model with SHAP?"),
-    "onnx": ("faq", "How do I export to ONNX?"),
+    "onnx": ("deployment", "Deploy"),
     "early stopping": ("faq", "Does early stopping work?"),
-    "missing labels": ("unlabelled", "Rows without labels"),
-    "gpu": ("beyond", "GPU"),
-    "grid search": ("choosing", "With a grid search"),
-    "group gap": ("fairness", "What to look at"),
+    "missing labels": ("few_labels", "Rows without labels"),
+    "soft labels": ("soft_labels", "Train on soft labels"),
+    "gpu": ("deployment", "GPU"),
+    "grid search": ("choosing", "By hand: `cv`, searches, Optuna"),
+    "group gap": ("fairness", "Measure a group gap"),
 }
 """What users search for, and the page and heading that the search of the site shows first."""
 ON_SITE = COPIED | {page: page.name for page in HERE.glob("*.md")}

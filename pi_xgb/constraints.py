@@ -8,7 +8,7 @@ not vanish at a finite one. For ``DemographicParity`` and ``EqualizedOdds`` the 
 suits every ``kl_weight``, if it is forty or more. ``soft=True`` moves every prediction. ``soft=False`` moves only rows
 whose decision at p > 1/2 the constraint would change: it needs probabilities of one class, changes less, and does not
 reach small gaps. Row weights count, classes are treated one by one, and on several workers the statistics are those of
-all rows. See docs/constraints.md.
+all rows. See docs/fairness.md.
 
 Examples
 --------
