@@ -1,6 +1,6 @@
 """How often the intervals of ``pi_xgb.metrics`` cover the truth, and how often a test finds a gap that is not there.
 
-    python benchmarks/interval_coverage.py [DRAWS]      prints one line per setting; 400 draws take half an hour
+    python -m benchmarks.interval_coverage [DRAWS]    prints one line per setting; 400 draws take half an hour
 
 Groups of equal size have normal scores; in "apart" the first one is shifted. Weights are log-normal (half of the rows
 count, in effect) and independent of all else, so that the true values stay the same.

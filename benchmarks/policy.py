@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xgboost as xgb
-from pi_xgb._core.config import TeacherConfig
 from scipy.special import ndtri
 
 import pi_xgb
 from benchmarks import FOLDER
 from benchmarks.data import load
 from pi_xgb._core.folds import Split
+from pi_xgb._core.keywords import Keywords
 from pi_xgb._selection.candidates import KL_WEIGHT, PLAIN, TEACHER, Candidate
 from pi_xgb._selection.compared_models import BASELINE, SELF, STUDENT
 from pi_xgb._selection.rivals import RIVALS, rival_means, with_imputed
@@ -111,10 +111,10 @@ def cell(name: str, labels: int, draw: int) -> list[dict[str, Any]]:
             (z, z_types, [f"z{i}" for i in range(z.shape[1])]),
         )
     )
-    config = TeacherConfig(privileged, labelled=labelled)
+    config = Keywords(privileged, labelled=labelled)
     students = Students.read(PARAMS, ROUNDS, dtrain, config, "policy", sees_all=True)
     imputed, scores = with_imputed(students), (LOSS, AUC)
-    inner = Students.read(PARAMS, ROUNDS, dtrain.slice(learn), TeacherConfig(), "policy", sees_all=False)
+    inner = Students.read(PARAMS, ROUNDS, dtrain.slice(learn), Keywords(), "policy", sees_all=False)
     splits = [
         split._replace(train=learn[split.train], test=learn[split.test]) for split in inner.splits(FOLDS, 1, None, draw)
     ]

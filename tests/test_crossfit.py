@@ -189,7 +189,7 @@ def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs, memb
         if fold_of[row] >= 0:
             np.testing.assert_array_equal(seen, learnable & (fold_of != fold_of[row]))
         elif fold_of[row] == SHARED:
-            # A booster's models of the folds predict such a row together, of other kinds one model of all labelled rows.
+            # The models of the folds of a booster predict such a row together; of others one model of all rows.
             np.testing.assert_allclose(
                 seen, np.mean(found[member].models, axis=0) if member == "boosted" else learnable
             )

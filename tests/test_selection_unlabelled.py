@@ -8,10 +8,10 @@ import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as SMALLEST
 from helpers_selection import PARAMS, ROUNDS
-from pi_xgb._core.config import METHODS, SEES
 from sklearn.model_selection import KFold, PredefinedSplit
 
 import pi_xgb
+from pi_xgb._core.keywords import METHODS, SEES
 from pi_xgb._selection.scores import Score
 from pi_xgb.selection import compare, select
 

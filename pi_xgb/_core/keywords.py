@@ -273,7 +273,9 @@ class Keywords:
         """Return these keywords with the kind of teacher that these rows and this objective allow."""
         kind = self._default_kind()
         if kind != "boosted":
-            kind = kind_for_rows(training, dtrain, *self.matrices)
+            # The joined table of an estimator takes the place of dtrain, which XGBoost builds from quantiles.
+            of_student = [] if self.all_features is not None or not self.sees_student else [dtrain]
+            kind = kind_for_rows(training, *of_student, *self.matrices)
         return dataclasses.replace(self, teacher=kind)
 
     def _check_privileged(self, privileged: xgboost.DMatrix, training: Training, dtrain: xgboost.DMatrix) -> None:

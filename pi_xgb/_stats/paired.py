@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 STANDARD_ERRORS = 0.5
-"""The default threshold of a gain; `python -m benchmarks.selection` compares it with others."""
+"""The default threshold of a gain."""
 
 
 class Interval(NamedTuple):

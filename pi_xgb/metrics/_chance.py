@@ -34,7 +34,7 @@ LEVELS = 20
 """The number of true gaps that an interval tries."""
 CROWDED = 5.0
 """How far groups are moved to the nearer end of the gap for its lower limit. Without it the limit exceeds the truth too
-often if groups form two clusters. Chosen by trial; `python -m benchmarks.coverage` measures the coverage."""
+often if groups form two clusters. Chosen by trial; `python -m benchmarks.interval_coverage` measures the coverage."""
 PRIOR_ROWS = 2.0
 """Rows added to each group of a stratum before drawing, since a rate of 0 or 1 would have no noise."""
 MOST_WORK = 2e8

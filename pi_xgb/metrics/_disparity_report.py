@@ -61,8 +61,9 @@ def disparity_report(
     pandas.DataFrame
         One row per metric. Without draws the one column ``value``; with them also
 
-        - ``low``, ``high``: the true gaps under which the observed gap is not unusual. Coverage is measured
-          by ``python -m benchmarks.coverage``. The lower end is 0 wherever ``p_value`` is above 1 - confidence.
+        - ``low``, ``high``: the true gaps under which the observed gap is not unusual. Their coverage is measured
+          by ``python -m benchmarks.interval_coverage``. The lower end is 0 wherever ``p_value`` is above
+          1 - confidence.
         - ``corrected``: the true gap under which the observed gap is the median. It lies in the interval; with
           many small groups ``value`` may lie above both.
         - ``chance``: the expected gap where all groups are treated alike.

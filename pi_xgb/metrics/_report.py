@@ -70,7 +70,7 @@ def group_report(
     Notes
     -----
     The intervals are Wilson's, which hold in small groups and where a rate is 0 or 1; coverage is measured by
-    ``python -m benchmarks.coverage``. Each covers one rate of one group: of many, one in twenty misses. For a
+    ``python -m benchmarks.interval_coverage``. Each covers one rate of one group: of many, one in twenty misses. For a
     difference between groups use :func:`disparity_report`. The sample size is the number of rows in a rate's
     denominator; with weights, the effective sample size. The interval of ``auc`` uses DeLong's variance or Hanley and
     McNeil's, whichever is larger. Dependent rows (such as those of one household) make the intervals too narrow. The
