@@ -120,7 +120,6 @@ def pairs_of(trainings: Trainings) -> Iterator[tuple[str, str, Training, str, Tr
         yield "no teacher", LEAST, least, PLAIN, plain
         yield "KbPIB", "callback, CuPy", partial(trainings.kbpib, "callback"), LEAST, least
         yield "JPIB", "callback, CuPy", partial(trainings.jpib, "callback"), LEAST_TWICE, least_twice
-    yield "JPIB", "native", partial(trainings.jpib, "native"), TWICE, twice
     if has_cupy():
         yield "KbPIB", "callback, CuPy", partial(trainings.kbpib, "callback"), PLAIN, plain
         yield "JPIB", "callback, CuPy", partial(trainings.jpib, "callback"), TWICE, twice
@@ -163,7 +162,7 @@ def lines_of(n_rows: int, rounds: int, repeats: int) -> Iterator[Line]:
     first = 3 if has_cupy() else 1
     for place, (method, engine, ours, against, plain) in enumerate(pairs):
         if place == first:
-            yield recipe_line(min(n_rows, RECIPE_ROWS), small=repeats < REPEATS)
+            yield recipe_line(min(n_rows, RECIPE_ROWS), small=(n_rows, rounds, repeats) == SMOKE)
         base, ratios = alternating(ours, plain, repeats)
         yield {
             **{"method": method, "engine": engine, "against": against, "plain_ms": 1e3 * base / rounds},
@@ -175,7 +174,7 @@ def lines_of(n_rows: int, rounds: int, repeats: int) -> Iterator[Line]:
     for method, run, against, on_gpu in [
         ("no teacher", cpu.plain, PLAIN, trainings.plain),
         ("KbPIB", partial(cpu.kbpib, "callback"), "native on the GPU", partial(trainings.kbpib, "native")),
-        ("JPIB", partial(cpu.jpib, "callback"), "native on the GPU", partial(trainings.jpib, "native")),
+        ("JPIB", partial(cpu.jpib, "callback"), "callback on the GPU", partial(trainings.jpib, "callback")),
     ]:
         run()
         base = seconds(on_gpu) / rounds

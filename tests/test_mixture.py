@@ -11,7 +11,7 @@ from pi_xgb._core.learners.mixture import fit_temperature, mixture_weights, temp
 from pi_xgb._core.losses import LOSSES
 
 N_CLASSES = 3
-WITH_MEAN = sorted(name for name, loss in LOSSES.items() if "callback" in loss.engines)
+WITH_MEAN = sorted(name for name, loss in LOSSES.items() if loss.has_gradient)
 OF_PROBABILITIES = [name for name in WITH_MEAN if LOSSES[name].probabilities]
 OF_TARGETS = [name for name in WITH_MEAN if LOSSES[name].takes_targets]
 AMOUNTS = [name for name in WITH_MEAN if LOSSES[name].has_exposure]
