@@ -68,11 +68,12 @@ def is_model(name, expected):
         ([], {}),
         (["--kl-weight", "2", "--crossfit", "3"], {"kl_weight": 2.0, "crossfit": 3}),
         (["--method", "jpib", "--kl-weight", "1"], {"method": "jpib", "kl_weight": 1.0}),
-        (["--teacher", "boosted", "--teacher-sees", "all", "--weight", "w"], {"teacher_sees": "all"}),
+        (["--teacher", "boosted", "--teacher-sees", "all", "--weight", "w"],
+         {"teacher": "boosted", "teacher_sees": "all"}),
         (["--kl-weight", "0"], {"kl_weight": 0.0}),
         (["--teacher", "mixed"], {"teacher": "mixed"}),
     ],
-)
+)  # fmt: skip
 def test_train_gives_the_model_of_the_library(files, capsys, options, keywords):
     drop = "sex,q,ill" if "--weight" in options else "sex,w,q,ill"
     works("train", "train.csv", *GUIDED, "--drop", drop, *options, "--out", "model.ubj")
@@ -148,7 +149,7 @@ def test_model_has_no_name_of_a_privileged_column(files):
 def test_early_stopping_on_a_file_stops_teacher_and_student(files, capsys):
     rows, others = files
     stopping = ["--early-stopping", "2", "--rounds", "60", "--params", "eta=0.8", "nthread=1"]
-    common = ["train", "train.csv", "--label", "y", "--privileged", "z0,z1", *OTHERS, *stopping]
+    common = ["train", "train.csv", "--label", "y", "--privileged", "z0,z1", "--teacher", "boosted", *OTHERS, *stopping]
     works(*common, "--valid", "test.csv", "--out", "model.ubj")
     categories = in_categories(rows)["colour"].cat.categories
     valid, z = matrices(others.assign(colour=pd.Categorical(others["colour"], categories=categories)))
@@ -159,6 +160,7 @@ def test_early_stopping_on_a_file_stops_teacher_and_student(files, capsys):
         x,
         60,
         privileged=privileged,
+        teacher="boosted",
         privileged_evals=[(z, "valid")],
         evals=[(valid, "valid")],
         early_stopping_rounds=2,
@@ -489,12 +491,16 @@ def test_train_with_a_constraint_gives_the_model_of_the_library(files, kind):
     assert same_trees("m.ubj", expected)
 
 
-def test_train_with_a_constraint_beside_a_teacher_gives_the_model_of_the_library(files):
+@pytest.mark.parametrize("kind", ["boosted", None])
+def test_train_with_a_constraint_beside_a_teacher_gives_the_model_of_the_library(files, kind):
     options = ["--privileged", "z0,z1", "--kl-weight", "2", "--crossfit", "3", "--constraint", "parity:sex=5"]
+    options += ["--teacher", kind] if kind else []
     works("train", "train.csv", *CONSTRAINED, *options, "--out", "m.ubj")
     rows = files[0]
-    dtrain, privileged = xgb.DMatrix(rows[NUMBERS], rows["y"]), xgb.DMatrix(rows[["z0", "z1"]], rows["y"])
-    teachers = [(pi_xgb.fit_teacher(PARAMS, privileged, 6, crossfit=3), 2.0),
+    # The default teacher is a mixed one, which sees all columns.
+    seen = ["z0", "z1"] if kind else [*NUMBERS, "z0", "z1"]
+    dtrain, privileged = xgb.DMatrix(rows[NUMBERS], rows["y"]), xgb.DMatrix(rows[seen], rows["y"])
+    teachers = [(pi_xgb.fit_teacher(PARAMS, privileged, 6, teacher=kind or "mixed", crossfit=3), 2.0),
                 (pi_xgb.constraints.DemographicParity(rows["sex"]), 5.0)]  # fmt: skip
     assert same_trees("m.ubj", pi_xgb.train(PARAMS, dtrain, 6, teacher=teachers))
 

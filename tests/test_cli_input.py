@@ -401,14 +401,15 @@ def test_broken_models_and_parquet_files_are_named(trained, capsys):
 
 
 @pytest.mark.parametrize(
-    ("damaged", "message"),
-    [("no JSON", "cannot be read"), ('{"dtype": "no type", "values": ["a", "b"]}', "cannot be read"),
-     ('{"dtype": "<U1", "values": ["a"]}', "2 classes"), ('{"dtype": "<U1", "values": ["aa", "ab"]}', "['a', 'a']")],
+    "damaged",
+    ["no JSON", '{"dtype": "no type", "values": ["a", "b"]}',
+     '{"dtype": "<U1", "values": ["a"]}', '{"dtype": "<U1", "values": ["aa", "ab"]}'],
 )  # fmt: skip
-def test_damaged_names_of_classes_are_refused(files, capsys, damaged, message):
+def test_damaged_names_of_classes_are_refused(files, capsys, damaged):
     booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(files[0][["x0"]], files[0]["y"]), 1)
     booster.set_attr(pi_xgb_classes=damaged)
     booster.save_model("model.ubj")
+    message = f"the class names in the model.*pi_xgb_classes.*are damaged: the model has 2 classes, got {damaged}\n"
     refused(capsys, message, "predict", "test.csv", "--model", "model.ubj")
 
 

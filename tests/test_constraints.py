@@ -218,7 +218,9 @@ def test_meritocracy_is_isotonic_regression_over_merit_levels(seed, weighted, le
 @given(st.lists(st.tuples(st.floats(-1, 1, width=32), st.floats(0.125, 8, width=32)), min_size=2, max_size=60))
 def test_meritocracy_with_distinct_merits_is_the_max_of_min_means(lines):
     value, weight = (np.array(part, np.float32) for part in zip(*lines, strict=True))
-    before = [np.concatenate([[0.0], np.cumsum(column)]) for column in (value.astype(float) * weight, weight)]
+    before = [
+        np.concatenate([[0.0], np.cumsum(column)]) for column in (value.astype(float) * weight, weight.astype(float))
+    ]
     n = np.arange(len(value))
     # mean[i, j] is that of rows i to j; q of row k is the max over i <= k of the min over j >= k.
     total, mass = (running[None, 1:] - running[:-1, None] for running in before)

@@ -207,5 +207,4 @@ def test_rows_without_values_are_not_predicted_by_an_estimator():
     matrix = xgb.DMatrix(z, CLASS)
     with pytest.warns(UserWarning, match="5 of 60 rows have no privileged value"):
         teacher = pi_xgb.fit_teacher({"objective": "binary:logistic"}, matrix, teacher=LogisticRegression())
-    assert np.isfinite(teacher.values[5:]).all()
-    assert teacher.teacher_weight.tolist() == [0.0] * 5 + [1.0] * (len(z) - 5)
+    assert np.isnan(teacher.values).tolist() == [True] * 5 + [False] * (len(z) - 5)

@@ -89,8 +89,7 @@ def test_what_params_say_of_objectives_and_classes():
     assert params.objective_name({"num_class": "2"}) == "multi:softmax"
     assert params.objective_name({"num_class": 3, "objective": "x"}) == "x"
     assert [params.number_of_classes(item) for item in ({}, {"num_class": None}, {"num_class": "4"})] == [0, 0, 4]
-    assert params.scale_pos_weight({}) == 1
-    assert params.scale_pos_weight({"scale_pos_weight": "0"}) == 0
+    assert [params.check_scale_pos_weight(item) for item in (1, "0", 2.5)] == [1, 0, 2.5]
     for wrong in (-1.0, np.inf, np.nan, "a", None):
         with pytest.raises(ValueError if isinstance(wrong, float) else TypeError, match="scale_pos_weight must be"):
             params.check_scale_pos_weight(wrong)
@@ -103,33 +102,33 @@ def test_params_for_a_gradient_that_is_a_multiple():
         **{"lambda": 0.5, "alpha": 0.1, "gamma": 0.25, "min_child_weight": 0.25},
         **{"eta": 0.1, "max_delta_step": 0.7, "max_depth": 3},
     }
-    less = params.native_params({**given, "scale_pos_weight": 5}, 4.0, {}, 0.5, scales_positives=True)
-    assert less == {
-        **{"lambda": 1, "alpha": 0.1, "gamma": 0.125, "min_child_weight": 0.5},
-        **{"eta": 0.2, "max_delta_step": 0.35, "max_depth": 3, "scale_pos_weight": 1},
+    # XGBoost would apply it to labels of exactly 1; the weights of the rows contain it.
+    assert params.native_params({**given, "scale_pos_weight": 5}, 4.0, {}, scales_positives=True) == {
+        **same,
+        "scale_pos_weight": 1,
     }
+    kept = params.native_params({**given, "scale_pos_weight": 5}, 4.0, {}, scales_positives=False)
+    assert kept == {**same, "scale_pos_weight": 5}
     assert given["lambda"] == 2
     # What a continued booster brings along holds where params are silent, and of two names the last in the alphabet.
     silent = params.native_params(
         {"alpha": 1, "reg_alpha": 2}, 2.0, {"gamma": "3", "reg_alpha": "9"}, scales_positives=False
     )
     assert silent == {"lambda": 0.5, "alpha": 1.0, "gamma": 1.5, "min_child_weight": 0.5}
-    assert params.step_of({}, {}) == 0.3
-    assert params.step_of({"eta": "0.5"}, {}) == 0.5
-    assert params.step_of({"eta": "0.5"}, {"learning_rate": 0.7}) == 0.7
-    defaults = params.native_params({}, 2.0, {}, 0.25, scales_positives=False)
-    assert defaults == {
-        **{"lambda": 2, "alpha": 0, "gamma": 0, "min_child_weight": 2, "eta": 1.2, "max_delta_step": 0},
-    }
+    assert params.steps_of({}) == (0.3, 1)
+    assert params.steps_of({"eta": "0.5", "reg_lambda": 0}) == (0.5, 1)
+    assert params.steps_of({"eta": "0.5", "learning_rate": 0.7, "lambda": "3"}) == (0.7, 3)
+    assert params.steps_of({"min_child_weight": "4", "lambda": 2}) == (0.3, 4)
+    defaults = params.native_params({}, 2.0, {}, scales_positives=False)
+    assert defaults == {"lambda": 0.5, "alpha": 0, "gamma": 0, "min_child_weight": 0.5}
     # Afterwards the booster has what was asked for.
     found = {}
     params.give_back_params(types.SimpleNamespace(set_param=found.update), given, {}, scales_positives=False)
     assert found == {"lambda": 2, "alpha": 0.4, "gamma": 1, "min_child_weight": 1}
     found.clear()
     keeps = types.SimpleNamespace(set_param=found.update)
-    params.give_back_params(keeps, {"scale_pos_weight": 5, **given}, {}, 0.5, scales_positives=True)
-    assert found["scale_pos_weight"] == 5
-    assert (found["eta"], found["max_delta_step"]) == (0.1, 0.7)
+    params.give_back_params(keeps, {"scale_pos_weight": 5, **given}, {}, scales_positives=True)
+    assert found == {"lambda": 2, "alpha": 0.4, "gamma": 1, "min_child_weight": 1, "scale_pos_weight": 5}
 
 
 def test_what_a_continued_model_brings_along(trained, tmp_path):

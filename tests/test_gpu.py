@@ -54,8 +54,8 @@ def margins(booster, x):
 def assert_alike(found, expected):
     """The same model but for a few splits: cuts of few weighted rows lie elsewhere on the device."""
     apart = np.abs(found - expected)
-    assert np.median(apart) < 5e-3
-    assert apart.mean() < 0.03
+    assert np.median(apart) < 0.03
+    assert apart.mean() < 0.05
 
 
 def train(device, engine, method, *, matrix=xgb.DMatrix, **more):

@@ -58,9 +58,13 @@ def test_no_labelled_row_is_the_same_message_where_y_says_it(nobody_trains):
                 fit(made, y)
     with pytest.raises(ValueError, match=nothing):
         pi_xgb.compare(DATA.x, DATA.y * np.nan, DATA.z, params=PARAMS)
-    objective = pi_xgb.KLObjective(np.full(N, 0.5), objective="binary:logistic", labelled=np.zeros(N, bool))
+    learning = pi_xgb.JointTeacher(matrices()[1], PARAMS)
+    objective = pi_xgb.KLObjective(learning, objective="binary:logistic", labelled=np.zeros(N, bool))
     with pytest.raises(ValueError, match=nothing.replace("y has", "labelled has")):
         objective(np.zeros(N), matrices()[0])
+    # A given q needs no label: the gradient is that of soft labels of its weight.
+    soft = pi_xgb.KLObjective(np.full(N, 0.25), 2.0, objective="binary:logistic", labelled=np.zeros(N, bool))
+    np.testing.assert_allclose(soft(np.zeros(N), matrices()[0])[0], 2.0 * (0.5 - 0.25))
 
 
 @pytest.mark.parametrize("road", ROADS)

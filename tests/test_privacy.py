@@ -241,9 +241,9 @@ def test_with_few_labels_each_row_is_in_the_model_or_has_a_prediction(data, n_la
     rows = (0.0, 0.0) if few else (0.5, 0.0)
     assert (teacher.budget.model.epsilon, teacher.budget.rows) == (1.0 if few else 0.5, rows)
     assert teacher.budget.total == teacher.spent == (EPSILON, DELTA)
-    assert (teacher.teacher_weight is not None) == few
+    assert (teacher.about.weight is not None) == few
     if few:
-        assert teacher.teacher_weight.tolist() == (~labelled).tolist()
+        assert teacher.about.weight.tolist() == (~labelled).tolist()
         assert set(teacher.values[labelled]) == {np.float32(data.y[:n_labelled].mean())}
         assert set(teacher.noise_variance[labelled]) == {0}
     width = np.ptp(teacher.values[~labelled]) * math.tanh(0.5)  # of randomized response of the whole epsilon
@@ -323,11 +323,15 @@ def test_student_is_that_of_the_formula(data, dtrain, unlabelled):
 
 
 @pytest.mark.parametrize(
-    ("objective", "engine"),
-    [("reg:absoluteerror", "auto"), ("count:poisson", "auto"), ("binary:logistic", "native")],
+    ("objective", "engine", "message"),
+    [
+        ("reg:absoluteerror", "auto", "does not support the noisy q"),
+        ("count:poisson", "auto", "does not support the noisy q"),
+        ("binary:logistic", "native", "engine='native' would not be exact.*values without noise"),
+    ],
 )
-def test_noisy_q_with_other_objectives_or_the_native_engine_raises(dtrain, data, objective, engine):
-    with pytest.raises(ValueError, match="noisy q"):
+def test_noisy_q_with_other_objectives_or_the_native_engine_raises(dtrain, data, objective, engine, message):
+    with pytest.raises(ValueError, match=message):
         pi_xgb.train({**PARAMS, "objective": objective}, dtrain, 1, teacher=fitted(data), engine=engine)
 
 
@@ -510,7 +514,7 @@ def test_bad_arguments_raise(data, options, error, message):
         (lambda z: z.assign(z1=pd.date_range("2020", periods=400)), None, None, r"days since.*date"),
         (lambda z: z.assign(z1=z["z1"] * 1j), None, None, "z1.* must hold numbers"),
         (lambda z: z[["z0", "z1", "z0"]], None, None, "once.*'z0', 'z1', 'z0'"),
-        (lambda z: [[0, 1]] * 399 + [[0]], None, None, r"z .*different lengths"),
+        (lambda z: [[0, 1]] * 399 + [[0]], None, None, "z must have the same number of values in each row"),
         (None, lambda y: y[::-1], None, r"y .*index.*order"),
         (None, lambda y: y.where(y.index != 5, 7), None, r"y .*0.*1.*labelled.*7"),
         (None, lambda y: y.astype(float).where(y.index > 0), None, r"y .*0 or 1.*got nan.*labelled=y\.notna"),

@@ -60,6 +60,7 @@ def guiding(row, privileged, both):
     sees_all = row.teacher_sees == "all"
     return {
         "privileged": both if sees_all else privileged,
+        "teacher": row.teacher,
         "kl_weight": row.kl_weight,
         "crossfit": int(row.crossfit),
         "allow_overlap": sees_all,
@@ -159,7 +160,8 @@ def test_a_teacher_scores_as_the_mean_of_its_boosters(sees, crossfit):
     found = select(params, dtrain, ROUNDS, privileged=privileged, folds=folds, metric="auc", **{**FEW, **how})
     shown, expected = both if sees == "all" else privileged, []
     for train, test in folds:
-        boosters = pi_xgb.fit_teacher(params, shown.slice(train), ROUNDS, crossfit=crossfit).boosters
+        learned = pi_xgb.fit_teacher(params, shown.slice(train), ROUNDS, teacher="boosted", crossfit=crossfit)
+        boosters = learned.boosters
         result = np.mean([booster.predict(shown.slice(test)) for booster in boosters], axis=0)
         expected.append(roc_auc_score(dtrain.get_label()[test], result))
     # On rows that it has not seen, those of the student; the same for every kl_weight.
@@ -218,7 +220,8 @@ def test_the_model_is_the_candidate_that_was_judged(sees, crossfit):
     params, dtrain, privileged, both = data(n=300)
     how = {"teacher_sees": sees, "crossfit": crossfit, "method": "kbpib", "kl_weight": 10.0, "standard_errors": 0.0}
     selection = select(params, dtrain, 20, privileged=privileged, **{**FEW, **how})
-    learned = pi_xgb.fit_teacher(params, both if sees == "all" else privileged, 20, crossfit=crossfit)
+    how = {"teacher": "boosted", "crossfit": crossfit}
+    learned = pi_xgb.fit_teacher(params, both if sees == "all" else privileged, 20, **how)
     rounds = selection.choice["num_boost_round"]
     expected = pi_xgb.train(params, dtrain, rounds, teacher=learned, kl_weight=10.0)
     assert selection.choice["kl_weight"] == 10.0
@@ -227,7 +230,7 @@ def test_the_model_is_the_candidate_that_was_judged(sees, crossfit):
     assert trained.get_dump() == expected.get_dump()
     assert f"teacher_sees={sees!r}" in trained.attr("pi_xgb_teacher_settings")
     # The choice is made of keywords of train, where the teacher has the rounds of the student.
-    learned = pi_xgb.fit_teacher(params, both if sees == "all" else privileged, rounds, crossfit=crossfit)
+    learned = pi_xgb.fit_teacher(params, both if sees == "all" else privileged, rounds, **how)
     expected = pi_xgb.train(params, dtrain, rounds, teacher=learned, kl_weight=10.0)
     by_keywords = pi_xgb.train(params, dtrain, privileged=privileged, **selection.choice)
     assert by_keywords.get_dump() == expected.get_dump()
@@ -278,7 +281,7 @@ def test_constraints_stand_beside_a_teacher_that_counts_by_row(weighted):
     found = select(params, dtrain, ROUNDS, privileged=privileged, **keywords, **how)
     scores = []
     for train, test in folds:
-        learned = pi_xgb.fit_teacher(params, privileged.slice(train), ROUNDS, crossfit=2)
+        learned = pi_xgb.fit_teacher(params, privileged.slice(train), ROUNDS, teacher="boosted", crossfit=2)
         weight = 2.0 if per_row is None else 2.0 * per_row[train]
         both = [(learned, weight), (DemographicParity(groups[train]), 5.0)]
         booster = pi_xgb.train(params, dtrain.slice(train), ROUNDS, teacher=both)

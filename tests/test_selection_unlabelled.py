@@ -69,7 +69,7 @@ def guiding(row, privileged, both):
         return {"teacher": row.teacher, "kl_weight": row.kl_weight, "crossfit": int(row.crossfit)}
     sees_all = row.teacher_sees == "all"
     shown = {"privileged": both if sees_all else privileged, "allow_overlap": sees_all}
-    return {**shown, "kl_weight": row.kl_weight, "crossfit": int(row.crossfit)}
+    return {**shown, "teacher": row.teacher, "kl_weight": row.kl_weight, "crossfit": int(row.crossfit)}
 
 
 @pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob", "reg:squarederror"])
@@ -181,9 +181,8 @@ def test_the_model_is_the_candidate_that_was_judged(way):
     else:
         shown, kept = both if way.get("teacher_sees") == "all" else privileged, groups if way["crossfit"] else None
         # The teacher has the rounds of the search.
-        teacher = pi_xgb.fit_teacher(
-            PARAMS, shown, 12, crossfit=way["crossfit"], crossfit_groups=kept, labelled=labelled
-        )
+        how = {"teacher": "boosted", "crossfit": way["crossfit"], "crossfit_groups": kept}
+        teacher = pi_xgb.fit_teacher(PARAMS, shown, 12, labelled=labelled, **how)
         expected = pi_xgb.train(PARAMS, dtrain, rounds, teacher=teacher, kl_weight=10.0, **keywords)
         more = {"crossfit_groups": kept} if kept is not None else {}
         pi_xgb.train(PARAMS, dtrain, privileged=shown, **found.choice, **keywords, **more)

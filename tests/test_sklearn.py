@@ -60,10 +60,12 @@ def one_thread():
     "guiding",
     [
         {},
-        {"kl_weight": 2.0, "crossfit": 3},
+        {"teacher": "boosted"},
+        {"teacher": "boosted", "kl_weight": 2.0, "crossfit": 3},
         {"method": "jpib", "kl_weight": 1.0},
-        {"teacher_sees": "all", "crossfit": 2},
+        {"teacher": "boosted", "teacher_sees": "all", "crossfit": 2},
         {"crossfit": 3, "teacher_weight": True, "crossfit_groups": True},
+        {"teacher": "boosted", "crossfit": 3, "teacher_weight": True, "crossfit_groups": True},
         {"method": "jpib", "teacher_weight": True},
         {"kl_weight": 0},
     ],
@@ -76,8 +78,10 @@ def test_a_missing_y_is_the_unlabelled_row_of_train(classes, guiding):
         for k, v in {"teacher_weight": rows.teacher_weight, "crossfit_groups": rows.patient}.items()
         if guiding.get(k)
     }
-    sees_all = guiding.get("teacher_sees") == "all"
-    model = rows.estimator(**keywords, **({"teacher_sees": "all"} if sees_all else {}))
+    # The default teacher, a mixed one, sees all columns.
+    is_mixed = not {"teacher", "method"} & guiding.keys() and guiding.get("kl_weight") != 0
+    sees_all = is_mixed or guiding.get("teacher_sees") == "all"
+    model = rows.estimator(**keywords, **({"teacher_sees": "all"} if "teacher_sees" in guiding else {}))
     model.fit(rows.x, rows.y, privileged=rows.z, sample_weight=rows.weight, **of_rows)
 
     models = []
@@ -95,7 +99,7 @@ def test_a_missing_y_is_the_unlabelled_row_of_train(classes, guiding):
             )
         )
     # To the last byte, and whatever labels train was given for the rows that have none.
-    # With all columns in one table, train does not know that the teacher sees "all".
+    # Of a named teacher that sees all columns in one table, train does not know that it sees "all".
     bytes_of = nameless if sees_all else raw
     assert bytes_of(model) == bytes_of(models[0]) == bytes_of(models[1])
 
@@ -187,7 +191,7 @@ def test_at_kl_weight_0_it_is_the_estimator_of_xgboost(classes, parameters):
 
 def test_without_privileged_data_it_is_xgboosts_and_says_so():
     x, _, y = rows()
-    with pytest.warns(UserWarning, match=r"kl_weight=.*privileged columns.*plain XGBoost"):
+    with pytest.warns(UserWarning, match=r"kl_weight .*privileged columns.*plain XGBoost.*kl_weight=0"):
         guided = estimator().fit(x, y)
     # A teacher that got lost on the way to fit is reported, and leaves the plain model.
     assert same_model(guided, plain().fit(x, y))
@@ -587,14 +591,19 @@ def test_fit_leaves_the_users_objects_alone_and_can_be_repeated():
 
 def test_the_teacher_can_be_seen_and_stays_out_of_pickles():
     made = pi_xgb.datasets.make_privileged(200, seed=0)
-    few = {"n_estimators": 5, "max_depth": 2, "n_jobs": 1}
+    few = {"n_estimators": 5, "max_depth": 2, "n_jobs": 1, "teacher": "boosted"}
     model = PrivilegedXGBClassifier(**few, crossfit=3).fit(made.x, made.y, privileged=made.z)
-    expected = pi_xgb.fit_teacher(model.get_xgb_params(), xgb.DMatrix(made.z, made.y), 5, crossfit=3)
+    params, dprivileged = model.get_xgb_params(), xgb.DMatrix(made.z, made.y)
+    expected = pi_xgb.fit_teacher(params, dprivileged, 5, teacher="boosted", crossfit=3)
     assert np.array_equal(model.teacher_.values, expected.values)
     assert repr(model.teacher_) == repr(expected)
     for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model)):
         assert not hasattr(copied, "teacher_")
-    # The joint one, one that nobody trains, and nobody.
+    # The default, the joint one, one that nobody trains, and nobody.
+    mixed = clone(model).set_params(teacher=None).fit(made.x, made.y, privileged=made.z).teacher_
+    assert mixed.kind == "mixed"
+    everything = xgb.DMatrix(made.x.join(made.z), made.y)
+    assert np.array_equal(mixed.values, pi_xgb.fit_teacher(params, everything, 5, teacher="mixed", crossfit=3).values)
     model = PrivilegedXGBClassifier(**few, method="jpib").fit(made.x, made.y, privileged=made.z)
     assert model.teacher_.booster.num_features() == 3
     silent = PrivilegedXGBClassifier(**few, kl_weight=0).fit(made.x, made.y, privileged=made.z)
@@ -625,11 +634,11 @@ def test_teacher_weight_counts_for_the_teacher_and_not_for_constraints(method):
     rows = Rows()
     group = np.arange(N) % 2
     parity = [(DemographicParity(group, match="mean"), 3.0)]
-    model = rows.estimator(kl_weight=2.0, method=method, constraints=parity)
+    model = rows.estimator(kl_weight=2.0, method=method, teacher="boosted", constraints=parity)
     model.fit(rows.x, rows.y, privileged=rows.z, teacher_weight=rows.teacher_weight)
     dprivileged, params = xgb.DMatrix(rows.z, rows.full), rows.params()
     if method == "kbpib":
-        learned = pi_xgb.fit_teacher(params, dprivileged, ROUNDS, labelled=rows.labelled)
+        learned = pi_xgb.fit_teacher(params, dprivileged, ROUNDS, teacher="boosted", labelled=rows.labelled)
     else:
         learned = pi_xgb.JointTeacher(dprivileged, params)
     pairs = [(learned, 2.0 * rows.teacher_weight), *parity]
@@ -641,7 +650,8 @@ def test_teacher_weight_counts_for_the_teacher_and_not_for_constraints(method):
 def test_groups_are_not_read_where_nothing_is_cross_fitted():
     rows = Rows()
     # So that one search can go through crossfit, or through the methods.
-    for parameters in ({}, {"method": "jpib"}, {"teacher": LogisticRegression(), "crossfit": 0}, {"kl_weight": 0}):
+    in_sample = {"teacher": LogisticRegression(), "crossfit": 0}
+    for parameters in ({"teacher": "boosted"}, {"crossfit": 0}, {"method": "jpib"}, in_sample, {"kl_weight": 0}):
         model = rows.estimator(**parameters).fit(rows.x, rows.y, privileged=rows.z, crossfit_groups=rows.patient)
         assert raw(model) == raw(rows.estimator(**parameters).fit(rows.x, rows.y, privileged=rows.z))
     with pytest.raises(ValueError, match="crossfit_groups requires a teacher"):
@@ -704,19 +714,19 @@ def test_an_estimator_learns_from_labelled_rows_and_judges_all(classes, grouped)
     model = rows.estimator(**alone, crossfit=3)
     model.fit(rows.x, rows.y, privileged=rows.z, sample_weight=rows.weight, **of_rows)
 
-    # By hand: what each row is told by the models that know neither it nor its group, on average.
+    # By hand: what each row is told by the model that knows neither it nor its group, the others by one of all rows.
     label = rows.full.to_numpy(np.float32)
     groups = rows.patient if grouped else None
     fold_of = deal_labelled(label, rows.labelled, groups, 3, 0, classes=classes > 0)
     assert (fold_of[rows.labelled] >= 0).all()
-    verdicts = []
-    for fold in range(3):
+    of_none = -1
+    assert set(fold_of) == {of_none, 0, 1, 2}
+    q = np.zeros((N, classes) if classes else N)
+    for fold in (of_none, 0, 1, 2):
         fit = rows.labelled & (fold_of != fold)
         single = clone(teacher).fit(rows.z[fit], label[fit], sample_weight=rows.weight[fit])
-        verdicts.append(single.predict_proba(rows.z) if classes else single.predict(rows.z))
-    q = np.mean(verdicts, axis=0)
-    for fold in range(3):
-        q[fold_of == fold] = verdicts[fold][fold_of == fold]
+        told = single.predict_proba(rows.z) if classes else single.predict(rows.z)
+        q[fold_of == fold] = told[fold_of == fold]
     q = q[:, 1] if classes == 2 else q
     expected = rows.by_train(weight=rows.weight, teacher=q, kl_weight=2.0, labelled=rows.labelled)
     np.testing.assert_allclose(
@@ -736,10 +746,11 @@ def test_the_classes_of_another_estimator_are_matched_by_name():
     for teacher in (LogisticRegression(), LogisticRegression(C=0.1)):
         frozen = FrozenEstimator(clone(teacher).fit(z, names))
         model = estimator(teacher=frozen, teacher_sees="privileged").fit(x, names, privileged=z)
-        assert same_as_train(model, x, 1 - y, 2, teacher=frozen.predict_proba(z)[:, 1])
+        assert same_as_train(model, x, 1 - y, 2, teacher=frozen.predict_proba(z)[:, 1], kl_weight=2.0)
         # A fresh one learns the numbers of the classes, and may list them in any order too.
         model = estimator(teacher=teacher, teacher_sees="privileged", crossfit=0).fit(x, names, privileged=z)
-        assert same_as_train(model, x, 1 - y, 2, teacher=clone(teacher).fit(z, 1 - y).predict_proba(z)[:, 1])
+        q = clone(teacher).fit(z, 1 - y).predict_proba(z)[:, 1]
+        assert same_as_train(model, x, 1 - y, 2, teacher=q, kl_weight=2.0)
     # Classes of other names would be taken for one another without a word.
     numbered = FrozenEstimator(LogisticRegression().fit(z, y))
     with pytest.raises(ValueError, match=r"classes of y.*got \[.*0.*1.*\]"):
@@ -755,7 +766,8 @@ def test_an_estimator_reads_columns_that_xgboost_cannot_read(sees):
     teacher = make_pipeline(OneHotEncoder(), LogisticRegression())
     model = estimator(teacher=teacher, teacher_sees=sees, crossfit=0).fit(x, y, privileged=ward)
     seen = ward if sees == "privileged" else x.join(ward)
-    assert same_as_train(model, x, y, 2, teacher=clone(teacher).fit(seen, y).predict_proba(seen)[:, 1])
+    q = clone(teacher).fit(seen, y).predict_proba(seen)[:, 1]
+    assert same_as_train(model, x, y, 2, teacher=q, kl_weight=2.0)  # the default of a teacher that is trained here
 
 
 @pytest.mark.filterwarnings("ignore:.*labelled rows of the class")
@@ -797,22 +809,23 @@ def test_a_teacher_of_the_library_serves_one_fit():
 def test_constraints_join_the_privileged_teacher(method, classes):
     x, z, y = rows(classes=classes)
     group = pd.Series(np.where(z["z0"] > 0, "a", "b"), name="group")
+    guiding = {"method": method, "kl_weight": 1.0, "teacher": "boosted"}
     by_name = estimator(
         classes,
-        method=method,
-        kl_weight=1.0,
+        **guiding,
         privileged_features=["group", "z0", "z1"],
         constraints=[(by_column(DemographicParity, "group", match="mean"), 3.0)],
     ).fit(x.join(group).join(z), y)
     params, dpriv = params_of(by_name, classes), xgb.DMatrix(z, y)
-    learned = pi_xgb.JointTeacher(dpriv, params) if method == "jpib" else pi_xgb.fit_teacher(params, dpriv, 8)
+    if method == "jpib":
+        learned = pi_xgb.JointTeacher(dpriv, params)
+    else:
+        learned = pi_xgb.fit_teacher(params, dpriv, 8, teacher="boosted")
 
     # The constraint reads its column, the learned teacher the other privileged columns, the student neither.
     pairs = [(learned, 1.0), (DemographicParity(group, match="mean"), 3.0)]
     assert same_as_train(by_name, x, y, classes, teacher=pairs)
-    by_value = estimator(
-        classes, method=method, kl_weight=1.0, constraints=[(DemographicParity(group, match="mean"), 3.0)]
-    )
+    by_value = estimator(classes, **guiding, constraints=[(DemographicParity(group, match="mean"), 3.0)])
     assert same_model(by_value.fit(x, y, privileged=z), by_name)
-    apart = estimator(classes, method=method, kl_weight=1.0, constraints=by_name.constraints)
+    apart = estimator(classes, **guiding, constraints=by_name.constraints)
     assert same_model(apart.fit(x, y, privileged=z.join(group)), by_name)

@@ -91,10 +91,10 @@ def test_evaluation_sets_are_pairs(made):
     x, z, y = rows(40)
     queries = {"qid": np.arange(40) // 8} if made is PrivilegedXGBRanker else {}
     for given, own in (
-        ((x, y), "got a DataFrame as item 0: give a list even for one pair"),
-        ([(x, y), (x, y, z)], r"got a tuple of 3 as item 1: .* such as eval_privileged"),
-        (x, "got a str as item 0"),
-        (3, "got 3"),
+        ((x, y), "got DataFrame: give a list even for one pair"),
+        ([(x, y), (x, y, z)], r"got tuple: .* such as eval_privileged"),
+        (x, "got str: "),
+        (3, "got int: "),
     ):
         with pytest.raises(TypeError, match=rf"eval_set.*\(X, y\).*{own}"):
             made(**SMALL).fit(x, y, **queries, privileged=z, eval_set=given)
@@ -111,7 +111,7 @@ def test_privileged_columns_that_are_not_there():
     refused("both given", X=both, privileged_features=["z0"], fit=apart)
     sparse_x = lambda x, z: sparse.csr_matrix(both(x, z))  # noqa: E731
     refused("csr_matrix without column names", X=sparse_x, privileged_features=["z0"])
-    refused(r"privileged_features .*6.*6", X=sparse_x, privileged_features=[0, 6])
+    refused(r"privileged_features .*got 6: .* 0, 1, 2, 3, 4, 5$", X=sparse_x, privileged_features=[0, 6])
     refused(r"privileged .*X.*'x1'", fit=lambda x, z, y: {"privileged": z.assign(x1=1.0)})
 
 
@@ -156,23 +156,35 @@ def test_without_a_teacher_rows_without_a_label_are_an_error(classes):
 def test_evaluation_sets_without_the_privileged_columns_that_the_teacher_needs():
     stopping = {"early_stopping_rounds": 3, "n_estimators": 50}
     sets = lambda x, z, y: {"privileged": z, "eval_set": [(x, y)], "verbose": False}  # noqa: E731
-    refused(r"early_stopping_rounds.*eval_privileged", fit=sets, **stopping)
+    refused(r"early_stopping_rounds.*eval_privileged", fit=sets, teacher="boosted", **stopping)
+    refused(r"early_stopping_rounds.*eval_privileged", fit=sets, crossfit=0, **stopping)
+    copied = "reg:absoluteerror"  # whose default teacher is boosted
+    refused(r"early_stopping_rounds.*eval_privileged", fit=sets, classes=0, objective=copied, **stopping)
     inside = lambda x, z, y: {"eval_set": [(x, y)], "verbose": False}  # noqa: E731
     refused(
         r"early_stopping_rounds.*privileged_features.*X",
         X=both,
         fit=inside,
         privileged_features=["z0", "z1"],
+        teacher="boosted",
         **stopping,
     )
     # Who does not stop with it does not need it.
     x, z, y = rows()
-    for guiding in ({"crossfit": 2}, {"method": "jpib"}, {"kl_weight": 0}, {"teacher": LogisticRegression()}):
+    reads = [{}, {"crossfit": 2}, {"teacher": "boosted", "crossfit": 2}]
+    others = [{"method": "jpib"}, {"kl_weight": 0}, {"teacher": LogisticRegression()}, {"teacher": "mixed"}]
+    for guiding in (*reads, *others):
         model = estimator(**stopping, **guiding).fit(x, y, **sets(x, z, y))
         assert model.best_iteration < 50
         # Who does not read it is not disturbed by it, so that one search can go through all of them.
         again = estimator(**stopping, **guiding).fit(x, y, **sets(x, z, y), eval_privileged=[z])
-        assert guiding == {"crossfit": 2} or same_model(again, model)
+        assert guiding in reads or same_model(again, model)
+    # No table is none, and the teacher is the default one.
+    default, without = (
+        estimator(**stopping).fit(x, y, **sets(x, z, y), eval_privileged=tables) for tables in (None, [None])
+    )
+    assert same_model(default, without)
+    assert default.teacher_.kind == without.teacher_.kind == "mixed"
     refused(r"table.*1", fit=lambda x, z, y: {**sets(x, z, y), "eval_privileged": [z, z]})
     refused("eval_privileged needs privileged", fit=lambda x, z, y: {"eval_privileged": [z]})
 
@@ -295,9 +307,11 @@ def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost(name):
 def test_a_mask_of_columns_is_refused(mask):
     # Truth values would count as the positions 0 and 1.
     for X in (both, lambda x, z: both(x, z).to_numpy()):
-        refused(r"names or positions, got the mask.*columns\[mask\]", X=X, privileged_features=mask, error=TypeError)
+        refused(
+            r"names or positions, got truth values.*columns\[mask\]", X=X, privileged_features=mask, error=TypeError
+        )
     refused(
-        "got the mask", constraints=[(by_column(DemographicParity, [True, False]), 1.0)], fit=apart, error=TypeError
+        "got truth values", constraints=[(by_column(DemographicParity, [True, False]), 1.0)], fit=apart, error=TypeError
     )
 
 

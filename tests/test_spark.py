@@ -57,24 +57,25 @@ def weighted(frame):
     return pis.PrivilegedSparkXGBClassifier(**SETTINGS, weight_col="weight").fit(frame)
 
 
-def test_jpib_natively_on_sparse_vectors_in_a_pipeline_gives_the_trees_of_one_machine(vectors):
+@pytest.mark.parametrize("own", [{"method": "jpib"}, {"teacher": "boosted", "engine": "native"}])
+def test_sparse_vectors_in_a_pipeline_give_the_trees_of_one_machine(vectors, own):
     from pyspark.ml import Pipeline
 
     estimator = pis.PrivilegedSparkXGBClassifier(
         **{**SETTINGS, "features_col": "x", "privileged_cols": "z"},
-        method="jpib",
-        engine="native",
+        **own,
         missing=0.0,
         enable_sparse_data_optim=True,
     )
     fitted = Pipeline(stages=[estimator]).fit(vectors)
     model = fitted.stages[-1]
-    alone = on_one_machine(BINARY, "y", missing=0.0, method="jpib", engine="native")
+    alone = on_one_machine(BINARY, "y", missing=0.0, **own)
     # Two tasks end with the model of one machine, to the bit, whatever form the rows have.
     assert trees(model.get_booster()) == trees(renamed(alone))
     # The native engine cannot evaluate the rows whose labels it replaces.
-    assert model.get_booster().attr("pi_xgb_engine") == "native"
-    assert model.training_summary.train_objective_history == {}
+    is_native = "engine" in own
+    assert model.get_booster().attr("pi_xgb_engine") == ("native" if is_native else "callback")
+    assert (model.training_summary.train_objective_history == {}) == is_native
     # The fitted pipeline reads features only.
     assert fitted.transform(vectors.drop("z", *Z_NAMES)).count() == N_ROWS
 
@@ -88,14 +89,14 @@ def renamed(booster):
 
 def test_a_regressor_whose_teacher_sees_a_feature_and_has_params_of_its_own(frame):
     names = [*Z_NAMES, "x0"]
-    settings = {**SETTINGS, "label_col": "amount", "privileged_cols": names}
+    settings = {**SETTINGS, "label_col": "amount", "privileged_cols": names, "teacher": "boosted"}
     own = {"max_depth": 2, "tree_method": "hist", "max_bin": 64, "monotone_constraints": {"z0": 1}}
     model = pis.PrivilegedSparkXGBRegressor(**settings, allow_overlap=True, teacher_params=own).fit(frame)
-    params = {**PARAMS, "objective": "reg:squarederror"}
-    alone = on_one_machine(params, "amount", z_names=names, teacher_params=own, allow_overlap=True)
+    params, how = {**PARAMS, "objective": "reg:squarederror"}, {"teacher": "boosted", "allow_overlap": True}
+    alone = on_one_machine(params, "amount", z_names=names, teacher_params=own, **how)
     # The teacher's params are read, and its columns keep their names among themselves.
     assert trees(model.get_booster()) == trees(alone)
-    assert trees(alone) != trees(on_one_machine(params, "amount", z_names=names, allow_overlap=True))
+    assert trees(alone) != trees(on_one_machine(params, "amount", z_names=names, **how))
 
 
 def test_several_classes_and_missing_privileged_values(spark):
@@ -113,7 +114,7 @@ def test_several_classes_and_missing_privileged_values(spark):
 
 
 def test_validation_rows_stop_student_and_teacher(frame):
-    settings = {**SETTINGS, "n_estimators": 60, "max_depth": 6, "kl_weight": 0.5}
+    settings = {**SETTINGS, "n_estimators": 60, "max_depth": 6, "teacher": "boosted", "kl_weight": 0.5}
     model = pis.PrivilegedSparkXGBClassifier(
         **settings, validation_indicator_col="held_out", early_stopping_rounds=3, eval_metric="logloss"
     ).fit(frame)
@@ -126,6 +127,8 @@ def test_validation_rows_stop_student_and_teacher(frame):
             x[True],
             60,
             privileged=z[True],
+            teacher="boosted",
+            kl_weight=0.5,
             evals=[(x[True], "training"), (x[False], "validation")],
             early_stopping_rounds=3,
             verbose_eval=False,
@@ -157,7 +160,7 @@ def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
 
     checked = unlabelled.withColumn("held_out", F.expr("held_out and not (y is null or isnan(y))"))
     model = pis.PrivilegedSparkXGBClassifier(
-        **{**SETTINGS, "unlabelled": "teach", "n_estimators": 60, "max_depth": 6},
+        **{**SETTINGS, "unlabelled": "teach", "teacher": "boosted", "n_estimators": 60, "max_depth": 6},
         validation_indicator_col="held_out",
         early_stopping_rounds=3,
     ).fit(checked)
@@ -169,6 +172,7 @@ def test_validation_rows_stop_trainings_with_rows_without_labels(unlabelled):
         xgb.DMatrix(rest[X_NAMES], label),
         60,
         privileged=xgb.DMatrix(rest[Z_NAMES], label),
+        teacher="boosted",
         kl_weight=2.0,
         labelled=KNOWN[~held_out],
         evals=[(xgb.DMatrix(valid[X_NAMES], valid["y"]), "validation")],
@@ -275,7 +279,10 @@ SETTINGS_AT_FAULT = {
     "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact"),
     "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be .*0, 1, \.\.\. without a gap"),
     "unlabelled": ({"unlabelled": "drop"}, "unlabelled must be one of"),
-    "groups of nothing": ({"crossfit_groups_col": "kind"}, "crossfit_groups require crossfit"),
+    "groups of nothing": (
+        {"crossfit_groups_col": "kind", "teacher": "boosted"},
+        "crossfit_groups require crossfit",
+    ),
     "unknown weight": ({"teacher_weight_col": "count"}, "teacher_weight_col must name.*'count'"),
     "continued jpib": ({"method": "jpib", "xgb_model": on_one_machine(BINARY, "y")}, "xgb_model cannot be continued"),
 }
@@ -376,7 +383,7 @@ def test_a_regressor_says_what_its_objective_needs(frame):
             pis.PrivilegedSparkXGBRegressor(**settings, objective="reg:squaredlogerror", **wrong).fit(frame)
     for objective, message in [
         ("binary:logistic", r"the labels of 'amount' must lie in \[0, 1\]"),
-        ("reg:expectileerror", "a teacher can guide the objectives"),
+        ("survival:cox", "a teacher can guide the objectives"),
         ("survival:aft", r"requires two bounds per row.*pi_xgb\.train"),
         ("rank:pairwise", "requires queries.*use PrivilegedSparkXGBRanker, which has them in qid_col"),
     ]:

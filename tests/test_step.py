@@ -314,7 +314,6 @@ def test_a_training_in_parts_is_one_training(hessian, kl_weight):
     ) == whole.get_dump(with_stats=True)
 
 
-@pytest.mark.xfail(strict=True, reason="the native engine still takes teachers that adapt")
 @pytest.mark.parametrize("how", ["constraint", "jpib"])
 def test_native_with_an_adaptive_teacher_raises_and_names_callback(how):
     x, y, group = data()

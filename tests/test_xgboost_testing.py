@@ -213,7 +213,7 @@ def taught_by_the_labels(counted: dict[str, int]) -> Callable[..., Any]:
     @functools.wraps(xgboost.train)
     def train(params: Any, dtrain: Any, *args: Any, **kwargs: Any) -> xgboost.Booster:
         loss, label = LOSSES[params["objective"]], labels_of(dtrain)
-        if "callback" not in loss.engines or (label.ndim == 2 and not loss.takes_targets):
+        if not loss.has_gradient or (label.ndim == 2 and not loss.takes_targets):
             return pi_xgb.train(params, dtrain, *args, **kwargs)
         counted["taught"] = counted.get("taught", 0) + 1
         own = params | {name: 2 * float(params.get(name, default)) for name, default in COMPARED.items()}
@@ -246,7 +246,7 @@ def taught_by_copies_of_the_labels(counted: dict[str, int]) -> Callable[..., Any
     @functools.wraps(xgboost.train)
     def train(params: Any, dtrain: Any, *args: Any, **kwargs: Any) -> xgboost.Booster:
         loss = LOSSES.get(params["objective"])
-        if loss is None or "copies" not in loss.engines or loss.with_params(params).obstacle:
+        if loss is None or loss.has_gradient or loss.with_params(params).obstacle:
             return pi_xgb.train(params, dtrain, *args, **kwargs)
         counted["taught"] = counted.get("taught", 0) + 1
         own = params | {name: 2 * float(params.get(name) or default) for name, default in COMPARED.items()}

@@ -4,8 +4,11 @@ example:
   pi-xgb compare patients.csv --label ill --privileged lab,score --rounds 100
   pi-xgb compare parts.csv --lower-bound hours --upper-bound end --objective survival:aft --privileged wear
 
-It prints held-out scores of plain XGBoost, the chosen student, a model of all columns, two controls and the best rival
-(a linear model or a forest). Standard error gets the verdict: which model to deploy, and why.
+It prints held-out scores of plain XGBoost, a model of all columns, one student (by default of a mixed teacher) with its
+teacher, and two controls. Where the objective has a mean and there is no --constraint, it also scores a linear model, a
+forest, the mean of both, and that mean with imputed privileged columns. Standard error gets the verdict: the model to
+deploy, the gain to expect, and what would change that. It is the student unless another model is clearly better on the
+same folds; pi-xgb tune chooses among several students.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def teacher_kind(text: str) -> Any:
 
 _LEARN, _TEACH, _CHOOSE = "train tune compare frontier", "train tune compare", "tune compare"
 _READ, _JUDGE = "train tune compare frontier predict evaluate", "train tune compare frontier evaluate"
-_ONE = "; train takes one"
+_ONE = "; train and compare take one"
 _Option = tuple[str, list[str], dict[str, Any]]
 
 
@@ -164,7 +164,7 @@ OPTIONS = (
     _listed(
         "--kl-weight",
         _LEARN,
-        "of the teacher, labels have 1; 0 is plain XGBoost; train takes one, or auto",
+        "of the teacher, labels have 1; 0 is plain XGBoost; train takes one, or auto; compare takes one",
         weight_or_auto,
     ),
     _repeated(

@@ -34,7 +34,7 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.keywords import default_kind, default_kl_weight
+from .._core.keywords import DEFAULT_METHOD, default_kind, default_kl_weight
 from .._core.losses import LOSSES
 from .._core.train import train
 from .._progress import progress_bar
@@ -69,7 +69,8 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     if arguments.kl_weight == ["auto"]:
         rounds, fit = _chosen(arguments, params, rows, log)
     else:
-        keywords = {**_teacher_keywords(arguments, rows, valid), "early_stopping_rounds": arguments.early_stopping}
+        keywords = _teacher_keywords(arguments, params, rows, valid)
+        keywords["early_stopping_rounds"] = arguments.early_stopping
         fit = partial(train, params, rows.student(), rounds, **keywords)
     with progress_bar(rounds, "rounds", None) as step:
         evals = [] if valid is None else [(valid.student(), "valid")]
@@ -94,7 +95,9 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value[0] for name in SINGLE if (value := getattr(arguments, name))}
 
 
-def _teacher_keywords(arguments: argparse.Namespace, rows: Rows, valid: Rows | None) -> dict[str, Any]:
+def _teacher_keywords(
+    arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None
+) -> dict[str, Any]:
     """Return the keywords of ``train`` for the teacher and the constraints."""
     keywords: dict[str, Any] = {}
     if arguments.privileged or arguments.teacher:
@@ -115,8 +118,9 @@ def _teacher_keywords(arguments: argparse.Namespace, rows: Rows, valid: Rows | N
         if keywords:
             teacher, weight = keywords.get("teacher"), keywords.pop("kl_weight", None)
             if teacher is None:
-                is_joint = keywords.get("method", "kbpib")
-                teacher = default_kind(is_joint, keywords.get("crossfit"), weight, evaluates=False)
+                method, loss = keywords.get("method", DEFAULT_METHOD), LOSSES.get(params["objective"])
+                teacher = default_kind(method, keywords.get("crossfit"), weight, evaluates=False)
+                teacher = teacher if loss is None or loss.has_gradient else "boosted"
             weight = (default_kl_weight(teacher) if weight is None else weight) * keywords.pop("teacher_weight", 1)
             constraints = [(teacher, weight), *constraints]
         keywords |= {"teacher": constraints, "labelled": rows.per_row.get("labelled")}

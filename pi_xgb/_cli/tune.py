@@ -5,8 +5,10 @@ example:
   pi-xgb tune shown.csv --label relevance --query search --objective rank:ndcg --params ndcg_exp_gain=false \
       --privileged seconds --metric ndcg@5
 
-It prints a line for each candidate, and with --out trains the choice. Plain XGBoost is always a candidate, and is
-chosen unless another is clearly better on the same folds. Queries stay whole in the folds.
+It prints a line for each candidate, and with --out trains the choice. Plain XGBoost and the recommended kind of teacher
+without privileged columns are candidates, too. The choice is the recommended teacher, by default a mixed one with
+--kl-weight 2, unless another candidate is clearly better on the same folds. Standard error gets the verdict: what to
+deploy, the gain to expect, and what would change that. Queries stay whole in the folds.
 """
 
 from __future__ import annotations

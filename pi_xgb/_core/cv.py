@@ -18,6 +18,7 @@ from .._rows.checks import check_whole, checked_list
 from .._rows.cv_folds import Dealing, Fold, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix, check_metric
 from .._rows.resume_cache import ResumeCache
+from .._rows.supervision import read_labelled
 from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
 from .._xgb.params import user_params
 from .._xgb.rebind import FoldParts, cv_on
@@ -80,9 +81,9 @@ def cv(
         Like there, a QuantileDMatrix cannot be cut into folds.
     privileged, method, teacher, teacher_sees, crossfit, teacher_params, allow_overlap : as for :func:`pi_xgb.train`
         A ``teacher`` array is cut along with the rows; make sure that it was not learned from their labels.
-    kl_weight : float or sequence of float, default=0.5
+    kl_weight : float or sequence of float, default=None
         A number, or several: the table then has ``kl_weight`` as the first level of its index. Include 0: it is plain
-        XGBoost, the baseline.
+        XGBoost, the baseline. None is the default of :func:`pi_xgb.train`.
     labelled, teacher_weight, crossfit_groups : as for :func:`pi_xgb.train`
         Rows without a label are in every training part and in no test part; folds are dealt among the labelled ones. At
         ``kl_weight`` 0 only labelled rows are trained on.
@@ -105,7 +106,8 @@ def cv(
     obj : callable, default=None
         Only without a teacher, as for ``xgboost.cv``. An objective with a method ``subset(rows)``, such as
         :class:`pi_xgb.KLObjective`, is cut along with the rows: each fold calls ``obj.subset(its training rows)``, so
-        that the objective may hold values per row.
+        that the objective may hold values per row. Rows without a label, by its ``labelled`` if it has one, are in
+        every training part and in no test part.
 
     Returns
     -------
@@ -178,12 +180,17 @@ def _cv_with_objective(
     obj: Any, params: Any, dtrain: xgboost.DMatrix, num_boost_round: int, keywords: Mapping[str, Any]
 ) -> Any:
     """``xgboost.cv`` with an objective whose values per row are cut into folds with the matrix."""
-    row_folds = _dealing(keywords).row_folds(labels_of(dtrain), None, query_of_row(dtrain))
+    labelled, query = read_labelled(getattr(obj, "labelled", None), dtrain.num_row()), query_of_row(dtrain)
+    dealt = _dealing(keywords).row_folds(labels_of(dtrain), labelled, query)
+    row_folds = with_unlabelled(dealt, labelled, query)
     objectives: dict[xgboost.DMatrix, Any] = {}
 
     def prepare(number: int, own: xgboost.DMatrix, params: dict[str, Any]) -> _Prepared:
-        objectives[own] = obj.subset(row_folds[number][0])
-        return own, own, params
+        rows = row_folds[number][0]
+        objectives[own] = obj.subset(rows)
+        # Training metrics use labelled rows only.
+        shown = own if labelled is None else slice_rows(own, np.flatnonzero(labelled[rows]))
+        return own, shown, params
 
     changed = {**keywords, "obj": lambda margin, matrix: objectives[matrix](margin, matrix)}
     return _cv_on_folds(row_folds, prepare, params, dtrain, num_boost_round, changed)
@@ -255,14 +262,23 @@ class _Folds:
         on_host = dataclasses.replace(spec, device="cpu")
         engine = choose("auto", on_host, training.guides, is_uniform=True, dtrain=dtrain)
         dealt = _dealing(own_keywords).row_folds(training.label, training.labelled, query)
-        return cls(training, boosting, dealt, with_unlabelled(dealt, training.labelled, query), engine)
+        row_folds = with_unlabelled(dealt, training.labelled, query)
+        for guide in training.guides:
+            if isinstance(guide.teacher, Recipe):
+                for rows, _ in row_folds:
+                    guide.teacher.check_crossfit(rows)
+        return cls(training, boosting, dealt, row_folds, engine)
 
     def fitted(self) -> _Folds:
         """Return the folds with fitted teachers: one serves every ``kl_weight`` of its fold."""
         if not any(isinstance(guide.teacher, Recipe) for guide in self.training.guides):
             return self  # adaptive teachers change as they teach: each weight needs its own
-        of_folds = [with_fitted_teachers(self.training.subset(rows)) for rows, _ in self.row_folds]
-        return dataclasses.replace(self, of_folds=of_folds)
+        subsets = [self.training.subset(rows) for rows, _ in self.row_folds]
+        for subset in subsets:
+            for guide in subset.guides:
+                if isinstance(guide.teacher, Recipe):
+                    guide.teacher.check()  # of every fold before the first is trained
+        return dataclasses.replace(self, of_folds=[with_fitted_teachers(subset) for subset in subsets])
 
     def history(self, weight: float | None, params: Any, keywords: Mapping[str, Any]) -> Any:
         """Return the history of ``xgboost.cv`` for one ``kl_weight``; None keeps the weights of the teachers."""

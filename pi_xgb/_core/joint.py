@@ -10,7 +10,7 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, module_for, read_only, to_host
-from .._rows.matrix_checks import check_labels_per_row, check_matrix, check_same_labels
+from .._rows.matrix_checks import check_labels_per_row, check_matrix, check_same_labels, check_weights
 from .._xgb.booster import configuration_of, load_booster
 from .._xgb.matrix import freeze, slice_rows
 from .distillation import Blend, Distillation, answer
@@ -75,6 +75,8 @@ class JointTeacher(Teacher):
         check_matrix(dprivileged, "privileged")
         self._label = self._spec.loss.label_of(dprivileged, "privileged")  # those of rows without a label may be any
         check_labels_per_row(self._label, dprivileged.num_row(), "privileged")
+        if not self._spec.loss.by_query:  # whose weights are those of queries
+            check_weights(dprivileged.get_weight(), dprivileged.num_row(), "privileged")
         own = self._spec.params
         if own.get("booster") == "dart" or any(float(own.get(name, 0)) > 0 for name in ("rate_drop", "one_drop")):
             raise ValueError(

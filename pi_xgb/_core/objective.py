@@ -38,8 +38,8 @@ class KLObjective:
     teacher : array-like, Teacher or list of (Teacher, weight)
         An array with one q per training row (``(rows, K)`` for K classes), a :class:`Teacher`, or a list of
         (teacher, weight).
-    kl_weight : float, default=0.5
-        How much the teacher counts, against 1 for the labels. With a list, the weights are in the list.
+    kl_weight : float, default=None
+        How much the teacher counts, against 1 for the labels. None is 0.5. With a list, the weights are in the list.
     objective : str, default=None
         Mostly not needed: the loss is that of the calling Booster, from ``params["objective"]`` with its params, or
         ``reg:squarederror`` by default, as in XGBoost. Name it to check q at once, and for calls without a Booster; it
@@ -171,6 +171,11 @@ class KLObjective:
             spec = dataclasses.replace(spec, scale_pos_weight=self.scale_pos_weight)
         training = Training.from_matrix(spec, dtrain, self._labelled)
         return Distillation(training.replace(guides=tuple(self._guides))).base_score()
+
+    @property
+    def labelled(self) -> Array | None:
+        """Which rows have a label; None where all have."""
+        return self._labelled
 
     def subset(self, rows: Array) -> KLObjective:
         """Return the objective of some of the rows, as :func:`pi_xgb.cv` needs it."""

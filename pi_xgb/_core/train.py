@@ -90,9 +90,10 @@ def train(
         With ``method="kbpib"``: 0 lets the teacher predict the rows it was trained on, as in the paper; K of at
         least 2 gives every row the prediction of a teacher that did not see it, at the cost of K trainings. None is 0
         for a boosted teacher that sees the privileged features alone and for a frozen estimator, else up to 5.
-    kl_weight : float, default=0.5
-        How much the teacher counts, against 1 for the labels; the paper's alpha. 0 is plain XGBoost. Choose it
-        by cross-validation (:func:`pi_xgb.cv`), or take 1 to 10 where labels are few.
+    kl_weight : float, default=None
+        How much the teacher counts, against 1 for the labels; the paper's alpha. 0 is plain XGBoost. None is 2.0 for
+        teachers trained here that are not boosted, and 0.5 for everything else. Choose it by cross-validation
+        (:func:`pi_xgb.cv`), or take 1 to 10 where labels are few.
     teacher_params : dict, default=None
         The params of a boosted teacher, also as a member of ``"mixed"``. By default the student's, without monotone and
         interaction constraints, which are about the student's columns.

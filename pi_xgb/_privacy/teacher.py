@@ -76,7 +76,7 @@ class PrivateTeacher(FixedTeacher):
     ----------
     values
         The released predictions: one unbiased number per row, possibly outside [0, 1]; with ``x`` in ``fit``, those of
-        a linear model. Labelled rows without a prediction have the share of label 1, and the ``teacher_weight`` 0.
+        a linear model. Labelled rows without a prediction have the share of label 1, and no weight.
     spent
         The spent budget, (epsilon, delta); None before ``fit``, and with ``unsafe_seed``.
     budget
@@ -205,6 +205,7 @@ class PrivateTeacher(FixedTeacher):
             # This object is pickled: a user's model may store z, and the source of noise has a state.
             self._teacher = self._domain = self._source = None
         super().__init__(released, NUMBERS)
+        self._q = read_only(self._q)
         privacy = None
         if self._seed is None:
             self.spent = self.budget.total

@@ -105,7 +105,8 @@ def compare(
     num_boost_round : int, default=100
         The maximum number of rounds of a student. A fold has the number that is best on average in the other folds.
     kl_weight : float, default=None
-    method, teacher, teacher_sees, crossfit : default=None
+    method : {"kbpib", "jpib"}, default="kbpib"
+    teacher, teacher_sees, crossfit : default=None
         The student, as for :func:`pi_xgb.train`, one value each. By default a mixed teacher with ``kl_weight`` 2; to
         choose among several, use :func:`pi_xgb.select`.
     teacher_params, teacher_weight, crossfit_groups : as for :func:`pi_xgb.select`

@@ -161,7 +161,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         for i, (X_i, y_i) in enumerate(views.eval_set or ()):
             sets = {name: keywords.get(f"{name}_eval_set", ())[i : i + 1] for name in self._by_row}
             _check_rows(X_i, y_i, {f"{name}_eval_set": values[0] for name, values in sets.items() if values}, f"[{i}]")
-        evaluates = eval_privileged is not None
+        evaluates = bool(self.early_stopping_rounds) and any(table is not None for table in eval_privileged or ())
         trainer = self._trainer_class(self, views, teacher_weight, crossfit_groups, evaluates=evaluates)
         if trainer.has_teacher and not isinstance(self, xgboost.XGBRanker):
             check_labels_alone(self.objective, "PrivilegedXGBRanker")

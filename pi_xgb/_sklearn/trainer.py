@@ -14,7 +14,7 @@ from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
 from .._core.crossfit import check_crossfit
 from .._core.keywords import Keywords, default_kind, default_kl_weight, is_trained_here, seen_by
-from .._core.losses import Loss
+from .._core.losses import LOSSES, Loss
 from .._core.train import train_by
 from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host
@@ -72,6 +72,9 @@ class Trainer:
         self.kind = model.teacher
         if model.teacher is None:
             self.kind = default_kind(model.method, model.crossfit, model.kl_weight, evaluates=self.evaluates)
+            loss = LOSSES.get(model.objective) if isinstance(model.objective, str) else None
+            if loss is not None and not loss.has_gradient:  # as pi_xgb.train decides
+                self.kind = "boosted"
         self.kl_weight = default_kl_weight(self.kind) if model.kl_weight is None else model.kl_weight
         self.sees = seen_by(self.kind, model.teacher_sees, has_privileged=self.privileged is not None)
         self.table = self.eval_tables = None
@@ -103,6 +106,8 @@ class Trainer:
         """Raise if a teacher that predicts its training rows lacks others to stop on."""
         model, tables = self.model, self.eval_tables or ()
         stops = model.early_stopping_rounds and self.views.eval_set and self._stops and self.kl_weight > 0
+        if config.teacher is None:
+            config = dataclasses.replace(config, teacher=self.kind)
         if stops and self.privileged is not None and not config.is_crossfitted and all(t is None for t in tables):
             raise ValueError(
                 "early_stopping_rounds stops the student only: without the privileged columns of eval_set the teacher "
@@ -120,10 +125,10 @@ class Trainer:
                 f"y must have a label in every row without a teacher, and {int((~labelled).sum())} of "
                 f"{len(labelled)} rows have no label: {_WAYS}, or leave these rows out"
             )
-        if self.model.kl_weight:
+        if self.model.kl_weight != 0:
             warn_user(
-                f"kl_weight={self.model.kl_weight} has no effect without privileged columns or constraints, so this "
-                f"is plain XGBoost: {_WAYS}, or set kl_weight=0"
+                "kl_weight has no effect without privileged columns or constraints, so this is plain XGBoost: "
+                f"{_WAYS}, or set kl_weight=0"
             )
 
     def __call__(

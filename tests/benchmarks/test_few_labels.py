@@ -1,5 +1,7 @@
 """Few labels, many rows: the splits, the draws, the methods, the run that goes on, and the page."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -177,12 +179,11 @@ def test_the_parts_of_a_set_share_no_row(in_time):
     assert (old.max() < new.min() and new.max() < test.min()) == in_time
 
 
-@pytest.mark.parametrize("guide", ["late_labels", "retraining", "retiring", "labelling_functions"])
-def test_guides_quote_the_tables(guide):
-    """Each number of a guide's table stands in one line of the page, with the others of its line."""
+def test_the_guide_quotes_the_tables():
+    """Each number of the guide's tables stands in one line of the page, with the others of its line."""
     page = (FOLDER / "FEW_LABELS.md").read_text(encoding="utf-8").splitlines()
-    text = (FOLDER.parent / "docs" / f"{guide}.md").read_text(encoding="utf-8")
-    lines = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|") and " to " in line]
-    assert len(lines) >= 2
+    text = (FOLDER.parent / "docs" / "few_labels.md").read_text(encoding="utf-8")
+    lines = [line.split("|")[1:-1] for line in text.splitlines() if re.match(r"\|.*\d to \d", line)]
+    assert len(lines) >= 15
     for cells in lines:
         assert any(all(cell.replace("`", "") in line for cell in cells) for line in page), cells

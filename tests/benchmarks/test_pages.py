@@ -32,8 +32,8 @@ def quoted(text):
     return {interval.groups() for interval in found}
 
 
-NOT_YET = {"README.md", "evidence.md", "privileged.md", "unlabelled.md"}
-"""They quote intervals of pages that are no more: take a document out of here when it is written anew."""
+ELSEWHERE = {"mathematics.md"}
+"""Its section 14 quotes measurements that no page has."""
 
 
 def test_every_interval_that_a_document_quotes_is_on_a_page():
@@ -42,6 +42,8 @@ def test_every_interval_that_a_document_quotes_is_on_a_page():
     assert len(generated) > 500
     quoting = [root / "README.md", *(root / "docs").glob("*.md")]
     unknown = {
-        page.name: quoted(page.read_text(encoding="utf-8")) - generated for page in quoting if page.name not in NOT_YET
+        page.name: quoted(page.read_text(encoding="utf-8")) - generated
+        for page in quoting
+        if page.name not in ELSEWHERE
     }
     assert {name: found for name, found in unknown.items() if found} == {}

@@ -97,12 +97,16 @@ class Recipe:
                 f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}: the "
                 "others learn means, which this objective does not have"
             )
+        self.check_crossfit(np.arange(training.n_rows))
+        if self.crossfit and loss.kind == "label" and not self._is_gathered:
+            warn_of_rare_classes(self.crossfit, training.label, self._counting)
+
+    def check_crossfit(self, rows: Array) -> None:
+        """Raise unless the labelled ones of these rows, in whole groups, can fill the folds."""
         if self._is_gathered:  # the worker that gathers the rows checks their number
             return
-        counting = self._counting
-        check_crossfit(2 if self.crossfit is None else self.crossfit, counting, training.n_rows, self.whole_groups)
-        if self.crossfit and loss.kind == "label":
-            warn_of_rare_classes(self.crossfit, training.label, counting)
+        counting, groups = (None if of is None else of[rows] for of in (self._counting, self.whole_groups))
+        check_crossfit(2 if self.crossfit is None else self.crossfit, counting, len(rows), groups)
 
     def subset(self, rows: Array) -> Recipe:
         """The same teacher for some of the rows."""
