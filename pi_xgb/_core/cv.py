@@ -273,12 +273,8 @@ class _Folds:
         """Return the folds with fitted teachers: one serves every ``kl_weight`` of its fold."""
         if not any(isinstance(guide.teacher, Recipe) for guide in self.training.guides):
             return self  # adaptive teachers change as they teach: each weight needs its own
-        subsets = [self.training.subset(rows) for rows, _ in self.row_folds]
-        for subset in subsets:
-            for guide in subset.guides:
-                if isinstance(guide.teacher, Recipe):
-                    guide.teacher.check()  # of every fold before the first is trained
-        return dataclasses.replace(self, of_folds=[with_fitted_teachers(subset) for subset in subsets])
+        of_folds = [with_fitted_teachers(self.training.subset(rows)) for rows, _ in self.row_folds]
+        return dataclasses.replace(self, of_folds=of_folds)
 
     def history(self, weight: float | None, params: Any, keywords: Mapping[str, Any]) -> Any:
         """Return the history of ``xgboost.cv`` for one ``kl_weight``; None keeps the weights of the teachers."""
