@@ -112,7 +112,8 @@ def measure(dataset: str, rows: int, repeat: int, small: bool = False) -> Iterat
 
 def guided(work: FoldWork, kl_weight: float, **guidance: Any) -> Scores:
     """The student that the callback would give, without its price in a round, which counts on few rows."""
-    return work.scored(work.boost(kl_weight=kl_weight, engine="native", **guidance), kl_weight=kl_weight)
+    engine = "callback" if guidance.get("method") == "jpib" else "native"
+    return work.scored(work.boost(kl_weight=kl_weight, engine=engine, **guidance), kl_weight=kl_weight)
 
 
 def line(work: FoldWork, method: str, kl_weight: float, train: Callable[[], Scores]) -> Line:

@@ -38,11 +38,9 @@ LIMITS = {  # the promised ratios
     ("JPIB", 1_000_000): 1.08,
     ("KbPIB native", 300): 1.5,
     ("KbPIB native", 1_000_000): 1.03,
-    ("JPIB native", 300): 1.5,
-    ("JPIB native", 1_000_000): 1.08,
 }
 MEMORY_LIMITS = {"KbPIB": 8, "JPIB": 12}
-METHODS = ("KbPIB", "JPIB", "KbPIB native", "JPIB native")
+METHODS = ("KbPIB", "JPIB", "KbPIB native")
 
 ABOUT = """\
 `python -m benchmarks.overhead`: {columns} + {columns} columns, depth 6, hist, QuantileDMatrix, 2 threads. KbPIB is
@@ -77,7 +75,6 @@ def training(trainings: Trainings, name: str) -> Training:
         "KbPIB": trainings.kbpib,
         "JPIB": trainings.jpib,
         "KbPIB native": partial(trainings.kbpib, "native"),
-        "JPIB native": partial(trainings.jpib, "native"),
         "plain": trainings.plain,
         "plain twice": trainings.plain_twice,
         "plain together": partial(plain_together, trainings),
@@ -116,7 +113,7 @@ def cells(sizes: list[int]) -> list[tuple[str, int, str, str]]:
     against = {name: "plain" if name.startswith("KbPIB") else "plain twice" for name in METHODS}
     times = [(TIME, rows, name, against[name]) for rows in sizes for name in METHODS]
     peaks = [(MEMORY, sizes[-1], name, against[name]) for name in METHODS]
-    return times + peaks + [(MEMORY, sizes[-1], name, "plain together") for name in ("JPIB", "JPIB native")]
+    return times + peaks + [(MEMORY, sizes[-1], "JPIB", "plain together")]
 
 
 def text(folder: Path, figures: Path) -> str:

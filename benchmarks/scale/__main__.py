@@ -46,7 +46,7 @@ def cells() -> list[Cell]:
     return sorted(each, key=lambda cell: (cell.rows * cell.columns * cell.rounds, cell))
 
 
-SMALL = USUAL._replace(rows=2000, rounds=2, method="JPIB", engine="native")
+SMALL = USUAL._replace(rows=2000, rounds=2, method="JPIB", engine="callback")
 
 
 def measure(*values: Any, small: bool = False) -> list[Line]:

@@ -19,7 +19,7 @@ from .scores import Score
 from .students import Students, Values
 
 CHANCE = 0.2
-"""The chance that folds of equal models replace the recommended one, at most. With 0.05, benchmarks/policy keeps a
+"""The chance that folds of equal models replace the recommended one, at most. With 0.05, benchmarks/policy.py keeps a
 student that misleading privileged features harm."""
 
 

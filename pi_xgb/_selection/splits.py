@@ -9,7 +9,15 @@ import numpy as np
 from .._arrays import Array
 from .._core.folds import Split
 from .._rows.checks import check_whole
-from .._stats.folds import check_apart, check_enough_groups, deal_folds, deal_groups, groups_of_classes, pairs_of_rows
+from .._stats.folds import (
+    check_apart,
+    check_enough_groups,
+    deal_folds,
+    deal_groups,
+    groups_of_classes,
+    kinds,
+    pairs_of_rows,
+)
 
 _ATTEMPTS = 50
 _ROWS_SCORED, _MOST_REPEATS = 1000, 5
@@ -62,12 +70,15 @@ def _repeated_folds(
 ) -> list[Split]:
     """Return folds that differ between repeats: few groups have few partitions."""
     partitions: dict[frozenset[bytes], list[tuple[Array, Array]]] = {}
+    strata = kinds(label, classes=classes)  # numbers in their own order would be dealt alike in every repeat
     for attempt in range(repeats if groups is None else repeats + _ATTEMPTS):
         if len(partitions) == repeats:
             break
         own = seed + attempt
         pairs = (
-            deal_folds(label, nfold, own) if groups is None else deal_groups(label, groups, nfold, own, classes=classes)
+            deal_folds(strata, nfold, own)
+            if groups is None
+            else deal_groups(label, groups, nfold, own, classes=classes)
         )
         partitions.setdefault(frozenset(test.tobytes() for _, test in pairs), pairs)
     if len(partitions) < repeats:

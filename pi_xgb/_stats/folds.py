@@ -36,7 +36,7 @@ def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None
 def deal_groups(label: Array, groups: Array, nfold: int, seed: int, *, classes: bool) -> list[tuple[Array, Array]]:
     """Return pairs of (other rows, rows of this fold) of whole groups, each in the fold that most lacks its labels."""
     codes = pd.factorize(groups)[0]
-    counts = pd.crosstab(codes, _kinds(label, classes=classes)).to_numpy()
+    counts = pd.crosstab(codes, kinds(label, classes=classes)).to_numpy()
     n_groups = len(counts)
     share = counts / counts.sum(axis=0)
     shuffled = np.random.default_rng(seed).permutation(n_groups)
@@ -103,7 +103,7 @@ def _pairs(fold_of_row: Array, n_folds: int) -> list[tuple[Array, Array]]:
     return [(np.flatnonzero(fold_of_row != k), np.flatnonzero(fold_of_row == k)) for k in range(n_folds)]
 
 
-def _kinds(label: Array, *, classes: bool) -> Array:
+def kinds(label: Array, *, classes: bool) -> Array:
     """Return the stratum of each row: its class, or a quantile bin of y."""
     if classes and not np.any(label != np.floor(label)):
         return np.unique(label, return_inverse=True)[1]

@@ -63,7 +63,8 @@ def fit_teacher(
         Early stopping of a boosted teacher, as for ``xgboost.train``; q is that of the best round.
     labelled : array-like of bool, default=None
         One truth value per row, False where the label is not known: the teacher learns from the others, and predicts
-        all. With ``crossfit`` the q of a row without a label is the mean of what the K models predict.
+        all. With ``crossfit`` the q of a row without a label is the mean of what the K boosters predict; a teacher
+        of another kind is then fitted once more, on all labelled rows, for these rows.
     teacher_weight : array-like of float, default=None
         One number of at least 0 per row: the weight of this teacher there, relative to ``kl_weight``. By default 1, and
         0 for rows that have no privileged value at all.
