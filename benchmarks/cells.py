@@ -129,11 +129,10 @@ def as_text(table: Table, cell: Cell) -> tuple[str, ...]:
     return tuple(pd.read_csv(io.StringIO(text), header=None, dtype=str, keep_default_na=False).iloc[0])
 
 
-def lines_of(table: Table, small: bool, cell: Cell) -> list[Line]:
-    """The lines of a cell, with the values of its key."""
-    key = dict(zip(table.key, cell, strict=True))
-    found = table.measure(*cell, small=True) if small else table.measure(*cell)
-    return [{**key, **line} for line in found]
+def lines_of(key: Sequence[str], measure: Callable[..., Iterable[Line]], small: bool, cell: Cell) -> list[Line]:
+    """The lines of a cell, with the values of its key; its arguments go to other processes."""
+    named = dict(zip(key, cell, strict=True))
+    return [{**named, **line} for line in (measure(*cell, small=True) if small else measure(*cell))]
 
 
 def _begin(threads: int) -> None:
@@ -186,7 +185,7 @@ def run(table: Table, folder: Path = RESULTS, *, jobs: int = 1, only: Mapping[st
 
     cells = [cell for cell in table.cells() if wanted(cell) and as_text(table, cell) not in done]
     with tqdm(total=len(cells), desc=table.name, unit="cell", disable=None, mininterval=1.0) as bar:
-        for cell, found in measured(partial(lines_of, table, False), cells, jobs):
+        for cell, found in measured(partial(lines_of, table.key, table.measure, False), cells, jobs):
             if isinstance(found, BrokenProcessPool):
                 raise SystemExit(f"{table.name}: a process died, most likely for want of memory; try fewer --jobs")
             if isinstance(found, BaseException):
@@ -206,7 +205,7 @@ def smoke(tables: Iterable[Table], text: Callable[[Path, Path], str] | None) -> 
         folder = Path(place)
         for table in tables:
             for cell in table.smoke:
-                append(folder / f"{table.name}.csv", lines_of(table, True, cell))
+                append(folder / f"{table.name}.csv", lines_of(table.key, table.measure, True, cell))
             if exists(table.name, folder):
                 pack(folder / f"{table.name}.csv")
         if text is not None:
