@@ -205,4 +205,5 @@ def test_in_threads_ends_at_the_first_error():
     with pytest.raises(RuntimeError, match="the first error"):
         in_threads(work, range(50), 2)
     assert len(calls) < 10
-    assert in_threads(lambda item: xgb.get_config()["verbosity"] + item, range(3), 2) == [1, 2, 3]
+    with xgb.config_context(verbosity=2):
+        assert in_threads(lambda item: xgb.get_config()["verbosity"] + item, range(3), 2) == [2, 3, 4]
