@@ -74,4 +74,4 @@ def main(draws: int = 400) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*(1 if argument == "--smoke" else int(argument) for argument in sys.argv[1:]))

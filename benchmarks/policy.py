@@ -235,7 +235,11 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--out", type=Path, default=FOLDER / "results" / "policy.csv")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--smoke", action="store_true", help="one made cell, which is printed")
     arguments = parser.parse_args()
+    if arguments.smoke:
+        print(pd.DataFrame(cell(MADE[0], LABELS[0], 0)))
+        return
     if not arguments.table:
         warnings.simplefilter("ignore")
         for name, labels, draw in missing(arguments.out, arguments.draws):

@@ -96,12 +96,13 @@ def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
         dtrain,
         ROUNDS,
         privileged=privileged,
+        teacher="boosted",
         kl_weight=2.0,
         evals=[(valid, "valid")],
         verbose_eval=False,
     )
     # Wherever the partitions lie, rows meet their own privileged values.
-    assert same(result["booster"], on_one_machine())
+    assert same(result["booster"], on_one_machine(teacher="boosted"))
     # Evaluation rows on workers that do not train are counted as well.
     p = result["booster"].predict(xgb.DMatrix(x)).astype(np.float64)
     assert result["history"]["valid"]["logloss"][-1] == pytest.approx(
@@ -171,12 +172,11 @@ def test_an_asynchronous_client_awaits_the_training(client):
         async with distributed.Client(client.scheduler.address, asynchronous=True) as own:
             dtrain = await pid.DaskDMatrix(own, spread(x), spread(y))
             privileged = await pid.DaskDMatrix(own, spread(z), spread(y))
-            return await pid.train(
-                own, PARAMS, dtrain, ROUNDS, privileged=privileged, kl_weight=2.0, verbose_eval=False
-            )
+            how = {"privileged": privileged, "teacher": "boosted", "kl_weight": 2.0, "verbose_eval": False}
+            return await pid.train(own, PARAMS, dtrain, ROUNDS, **how)
 
     # The same model comes out of a client that does not block.
-    assert same(asyncio.run(run())["booster"], on_one_machine())
+    assert same(asyncio.run(run())["booster"], on_one_machine(teacher="boosted"))
 
 
 @pytest.mark.slow
@@ -267,12 +267,11 @@ def test_a_missing_y_is_an_unlabelled_row(client):
     x, z, y, *_ = rows()
     values = np.where(KNOWN, y, np.nan).astype(np.float32)
     dtrain, privileged = (xgb.DMatrix(table, np.where(KNOWN, y, 0)) for table in (x, z))
-    whole = pi_xgb.train(
-        {**PARAMS, "nthread": 1}, dtrain, ROUNDS, privileged=privileged, labelled=KNOWN, teacher_weight=COUNTS
-    )
+    how = {"privileged": privileged, "teacher": "boosted", "labelled": KNOWN, "teacher_weight": COUNTS}
+    whole = pi_xgb.train({**PARAMS, "nthread": 1}, dtrain, ROUNDS, **how)
     frame = dd.from_dask_array(spread(values[:, None]), columns=["y"])
     for label in (spread(values), series(values), series(values).astype("Float32"), frame):
-        model = made("Classifier", client, n_estimators=ROUNDS, max_depth=3, tree_method="hist")
+        model = made("Classifier", client, teacher="boosted", n_estimators=ROUNDS, max_depth=3, tree_method="hist")
         model.fit(spread(x), label, privileged=spread(z), teacher_weight=series(COUNTS))
         # "missing" is no class.
         np.testing.assert_allclose(model.predict_proba(spread(x)).compute()[:, 1], whole.predict(dtrain), atol=1e-5)
@@ -302,10 +301,10 @@ def test_the_base_margin_of_counts_is_the_teachers_too(client):
     columns = {"label": z.sum(axis=1) * exposure, "base_margin": np.log(exposure).astype(np.float32)}
     dask_x, dask_z, y, start = (spread(values) for values in (x, z, *columns.values()))
     settings = {"objective": "count:poisson", "max_depth": 3, "learning_rate": 1.0}
-    model = made("Regressor", client, n_estimators=6, **settings)
+    model = made("Regressor", client, n_estimators=6, teacher="boosted", **settings)
     model.fit(dask_x, y, privileged=dask_z, base_margin=start, verbose=False)
     dtrain, privileged = (xgb.DMatrix(table, **columns) for table in (x, z))
-    alone = pi_xgb.train({**settings, "nthread": 1}, dtrain, 6, privileged=privileged)
+    alone = pi_xgb.train({**settings, "nthread": 1}, dtrain, 6, privileged=privileged, teacher="boosted")
     np.testing.assert_allclose(model.get_booster().predict(dtrain), alone.predict(dtrain), rtol=1e-3)
 
 

@@ -215,7 +215,7 @@ SHOWN_ROUNDS = 100
 def rates_section(found: pd.DataFrame) -> list[str]:
     """Whether each constraint closes its gap, and the accuracy beside its peers."""
     found = found.fillna({"constraint": ""})
-    rounds = min(SHOWN_ROUNDS, int(found["rounds"].max()))
+    rounds = min(SHOWN_ROUNDS, int(found.loc[~found.method.isin(PEERS), "rounds"].max()))
     by_set = {}
     for name in found.dataset.unique():
         for constraint, kind in KINDS.items():

@@ -118,9 +118,9 @@ def _teacher_keywords(
         if keywords:
             teacher, weight = keywords.get("teacher"), keywords.pop("kl_weight", None)
             if teacher is None:
-                method, loss = keywords.get("method", DEFAULT_METHOD), LOSSES.get(params["objective"])
-                teacher = default_kind(method, keywords.get("crossfit"), weight, evaluates=False)
-                teacher = teacher if loss is None or loss.has_gradient else "boosted"
+                method, objective = keywords.get("method", DEFAULT_METHOD), params["objective"]
+                crossfit = keywords.get("crossfit")
+                teacher = default_kind(method, crossfit, weight, evaluates=False, objective=objective)
             weight = (default_kl_weight(teacher) if weight is None else weight) * keywords.pop("teacher_weight", 1)
             constraints = [(teacher, weight), *constraints]
         keywords |= {"teacher": constraints, "labelled": rows.per_row.get("labelled")}

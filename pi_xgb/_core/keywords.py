@@ -88,6 +88,11 @@ class Keywords:
         """Whether a trained teacher learns without the rows that it predicts."""
         return any(self._crossfit(teacher) != 0 for teacher in self._trained)
 
+    def naming_teacher(self, objective: Any) -> Keywords:
+        """Return these keywords with the kind that the objective asks for, where the user named none."""
+        chooses = self.teacher is None and self.is_given
+        return dataclasses.replace(self, teacher=self._default_kind(objective)) if chooses else self
+
     @property
     def sees_student(self) -> bool:
         """Whether a trained teacher reads the columns of ``dtrain``, from that matrix."""
@@ -266,8 +271,9 @@ class Keywords:
                 check_is_dmatrix(matrix, "privileged")
         return self._resolved(training, dtrain)
 
-    def _default_kind(self) -> str:
-        return default_kind(self.method, self.crossfit, self.kl_weight, evaluates=self.privileged_evals is not None)
+    def _default_kind(self, objective: Any = None) -> str:
+        evaluates = self.privileged_evals is not None
+        return default_kind(self.method, self.crossfit, self.kl_weight, evaluates=evaluates, objective=objective)
 
     def _resolved(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
         """Return these keywords with the kind of teacher that these rows and this objective allow."""
@@ -359,10 +365,15 @@ def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: boo
     choose(engine, spec, [Guide(stand_in, weight)] if has_weight else [], is_uniform=is_uniform)
 
 
-def default_kind(method: str, crossfit: int | None, kl_weight: Any, *, evaluates: bool) -> str:
-    """Return the kind of teacher where the user named none: boosted with the keywords of the paper's methods."""
+def default_kind(method: str, crossfit: int | None, kl_weight: Any, *, evaluates: bool, objective: Any = None) -> str:
+    """Return the kind of teacher where the user named none.
+
+    It is boosted with the keywords of the paper's methods, and for objectives that have no mean to learn.
+    """
     is_papers = method == "jpib" or crossfit == 0 or evaluates
-    return "boosted" if is_papers or (np.ndim(kl_weight) == 0 and kl_weight == 0) else DEFAULT_TEACHER
+    has_mean = not isinstance(objective, str) or objective not in LOSSES or LOSSES[objective].has_gradient
+    is_boosted = is_papers or not has_mean or (np.ndim(kl_weight) == 0 and kl_weight == 0)
+    return "boosted" if is_boosted else DEFAULT_TEACHER
 
 
 def default_kl_weight(teacher: Any) -> float:

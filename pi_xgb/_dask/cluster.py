@@ -16,7 +16,7 @@ from .._core.keywords import PER_ROW, SETTINGS, Keywords
 from .._core.train import train
 from .._rows.matrix_checks import check_evals
 from .._xgb.collective import all_or_none
-from .._xgb.params import user_params
+from .._xgb.params import objective_name, user_params
 from .queries import check_queries
 from .rows import Assignment, Part, PerRow, assign, check_same_parts, joined, parts_of_matrix
 from .teachers import read_teachers, teacher_of_rows
@@ -66,7 +66,8 @@ async def train_async(
     """Run :func:`pi_xgb.dask.train` with a teacher; ``config`` is checked already."""
     keywords |= {name: getattr(config, name) for name in SETTINGS}
     keywords |= {"num_boost_round": num_boost_round, "xgb_model": xgb_model}
-    splits_queries = splits_queries and not config.is_crossfitted  # the other part of a query would leak into a fold
+    # The other part of a query would leak into a fold.
+    splits_queries = splits_queries and not config.naming_teacher(objective_name(user_params(params))).is_crossfitted
     settings = Settings(user_params(params), keywords, coll_cfg, xgboost.get_config(), splits_queries)
     evals = check_evals(evals or (), "evals")
     privileged_evals = check_evals(config.privileged_evals or (), "privileged_evals")

@@ -14,7 +14,7 @@ from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
 from .._core.crossfit import check_crossfit
 from .._core.keywords import Keywords, default_kind, default_kl_weight, is_trained_here, seen_by
-from .._core.losses import LOSSES, Loss
+from .._core.losses import Loss
 from .._core.train import train_by
 from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host
@@ -71,10 +71,9 @@ class Trainer:
         self.privileged = views.for_teacher(hidden, sees_all=False)[0]
         self.kind = model.teacher
         if model.teacher is None:
-            self.kind = default_kind(model.method, model.crossfit, model.kl_weight, evaluates=self.evaluates)
-            loss = LOSSES.get(model.objective) if isinstance(model.objective, str) else None
-            if loss is not None and not loss.has_gradient:  # as pi_xgb.train decides
-                self.kind = "boosted"
+            self.kind = default_kind(
+                model.method, model.crossfit, model.kl_weight, evaluates=self.evaluates, objective=model.objective
+            )
         self.kl_weight = default_kl_weight(self.kind) if model.kl_weight is None else model.kl_weight
         self.sees = seen_by(self.kind, model.teacher_sees, has_privileged=self.privileged is not None)
         self.table = self.eval_tables = None
