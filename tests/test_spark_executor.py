@@ -28,7 +28,9 @@ def test_a_killed_executor_ends_the_training_and_another_takes_its_place(session
     frame = session.createDataFrame(TABLE)
 
     def fit(**callbacks):
-        return outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, **callbacks).fit(frame), 240)
+        return outcome(
+            lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, teacher="boosted", **callbacks).fit(frame), 240
+        )
 
     result = fit(callbacks=[dying(executor=True)])
     assert isinstance(result, Exception)
@@ -36,6 +38,6 @@ def test_a_killed_executor_ends_the_training_and_another_takes_its_place(session
     # The session goes on.
     again = fit()
     assert not isinstance(again, Exception), again
-    assert trees(again.get_booster()) == trees(on_one_machine(BINARY, "y"))
+    assert trees(again.get_booster()) == trees(on_one_machine(BINARY, "y", teacher="boosted"))
     work = Path(os.environ["SPARK_HOME"], "work", session.sparkContext.applicationId)
     assert (work / "2").exists()

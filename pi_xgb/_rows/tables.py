@@ -118,7 +118,10 @@ def side_by_side(left: Any, right: Any) -> Any:
         return sparse.hstack([_explicit_csr(left), _explicit_csr(right)], format="csr")
     if column_names(left) is None and column_names(right) is None:
         return np.hstack([left, right])
-    return pd.concat([as_frame(table).reset_index(drop=True) for table in (left, right)], axis=1)
+    frames = [as_frame(table).reset_index(drop=True) for table in (left, right)]
+    if set(frames[0].columns) & set(frames[1].columns):  # such as the numbers of unnamed columns
+        frames = [frame.add_prefix(f"{side}:") for side, frame in zip("xz", frames, strict=True)]
+    return pd.concat(frames, axis=1)
 
 
 def check_no_text(table: Any, name: str) -> None:
