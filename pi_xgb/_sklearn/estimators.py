@@ -324,8 +324,8 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     >>> data = pi_xgb.datasets.make_privileged(400, seed=0)
     >>> outcome = data.y.map({0: "healthy", 1: "ill"})
     >>> model = PrivilegedXGBClassifier(n_estimators=20, max_depth=3, kl_weight=2.0, crossfit=5)
-    >>> model.fit(data.x, outcome, privileged=data.z).predict(data.x[:3]).tolist()
-    ['healthy', 'healthy', 'ill']
+    >>> bool(model.fit(data.x, outcome, privileged=data.z).score(data.x, outcome) > 0.7)
+    True
 
     The privileged columns inside X:
 
