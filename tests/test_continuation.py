@@ -93,8 +93,7 @@ def test_the_rounds_before_are_left_alone():
 
 
 @every_objective
-@as_booster_or_file
-@pytest.mark.parametrize("first", [1, 5])
+@pytest.mark.parametrize(("carried", "first"), [("booster", 1), ("ubj", 5), ("json", 1), ("bytes", 5)])
 def test_jpib_continues_when_the_teacher_comes_along(objective, carried, first, tmp_path):
     case = Problem(objective)
     params, dtrain, dprivileged = case.params(), case.dtrain(weighted=True), case.dprivileged()

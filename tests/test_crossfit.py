@@ -71,8 +71,7 @@ def by_hand(rows: Problem, params: dict, n_folds: int, labelled: np.ndarray, gro
 
 
 @pytest.mark.parametrize("name", [*(name for name in OBJECTIVES if name not in RANKINGS), *TARGETS])
-@pytest.mark.parametrize("labels", ["all", "some"])
-@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(("labels", "grouped"), [("all", False), ("some", True)])
 def test_a_crossfitted_teacher_is_a_loop_over_folds(name, labels, grouped):
     rows = Problem(name)
     labelled = rows.labelled if labels == "some" else np.ones(rows.n, bool)

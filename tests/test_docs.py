@@ -17,7 +17,7 @@ from pi_xgb._cli.commands import new_parser
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 PLAN = (ROOT / "docs" / "contributors.md").read_text().partition("\n## Change guide")[0]
-LONG_EXAMPLES = {"choosing", "fairness", "few_labels", "privacy"}
+LONG_EXAMPLES = {"choosing", "fairness", "few_labels", "objectives", "privacy", "teachers"}
 SNAPSHOT = ROOT / "tests" / "public_names.txt"
 REFERENCE = [page for page in PAGES if page.stem.startswith("api_")]
 READ = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]

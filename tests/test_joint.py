@@ -39,9 +39,10 @@ JPIB: dict[str, Any] = {"method": "jpib", "teacher": "boosted", "kl_weight": A}
 
 
 @every_objective
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("labels", ["all", "some"])
-@pytest.mark.parametrize("way", ["train", "teacher", "objective"])
+@pytest.mark.parametrize(
+    ("way", "weighted", "labels"),
+    [("train", False, "all"), ("train", True, "some"), ("teacher", True, "all"), ("objective", True, "some")],
+)
 def test_jpib_is_the_alternating_loop(name, weighted, labels, way):
     rows = Problem(name)
     params, dtrain = rows.params(base_score=rows.start), rows.dtrain(weighted=weighted)

@@ -244,17 +244,16 @@ def oracle(name: str, z: np.ndarray, label: np.ndarray, weight: np.ndarray, stre
     return model.fit(z, label, weight).predict(z)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
 @each_loss
-def test_linear_predictions_are_those_of_scikit_learn(name, weighted, monkeypatch):
+def test_linear_predictions_are_those_of_scikit_learn(name, monkeypatch):
     monkeypatch.setattr(linear, "_PENALTIES", (20.0,))
     x = rows(300)
     label = labels(name, signal_of(x))
-    weight = np.random.default_rng(1).uniform(0.1, 3, 300) if weighted else np.ones(300)
+    weight = np.random.default_rng(1).uniform(0.1, 3, 300)
     weight /= weight.mean()
     strength = strength_at(name, np.average(label.astype(np.float64), weights=weight))
     expected = oracle(name, standardised(x.astype(np.float64), weight), label, weight, strength)
-    mean = predicted("linear", name, x, label, weight.astype(np.float32) if weighted else None)
+    mean = predicted("linear", name, x, label, weight.astype(np.float32))
     assert mean.std() > 0.1
     np.testing.assert_allclose(mean, expected, atol=1e-4 * max(1.0, expected.std()))
 
