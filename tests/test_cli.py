@@ -18,6 +18,7 @@ from helpers_cli import (
     QUICK,
     files,
     in_categories,
+    model_file,
     one_thread,
     predicted,
     refused,
@@ -28,7 +29,7 @@ from helpers_cli import (
 import pi_xgb
 from pi_xgb.sklearn import PrivilegedXGBClassifier
 
-__all__ = ["files", "one_thread", "trained"]
+__all__ = ["files", "model_file", "one_thread", "trained"]
 
 KNOWN = np.arange(200) % 3 == 0
 SHORT = ["--folds", "2", "--method", "kbpib", "--teacher", "boosted", "--crossfit", "2", "--kl-weight", "0,5"]
@@ -108,6 +109,8 @@ def test_train_that_drops_unlabelled_rows_equals_a_file_without_them(files, caps
                   "--out", "c.ubj")  # fmt: skip
     assert "--unlabelled drop" in err
     assert "--unlabelled teach" in err
+    alone = ["--label", "y", *OTHERS, "--unlabelled", "teach", "--out", "c.ubj"]
+    refused(capsys, "--unlabelled requires a teacher.*pass --privileged or --teacher", "train", "rows.csv", *alone)
 
 
 def test_train_without_privileged_columns_is_xgboost(files):

@@ -23,6 +23,7 @@ from helpers_cli import (
     files,
     has_parts,
     misused,
+    model_file,
     one_thread,
     predicted,
     refused,
@@ -35,17 +36,10 @@ from hypothesis import strategies as st
 from pi_xgb.__main__ import main
 from pi_xgb._cli.table import MARKS, Source
 
-__all__ = ["files", "one_thread", "trained"]
+__all__ = ["files", "model_file", "one_thread", "trained"]
 
 TRAIN = ["train", "changed.csv", *GUIDED, *OTHERS, "--out", "new.ubj"]
 PREDICT = ["predict", "changed.csv", "--model", "model.ubj"]
-ON_ROWS = {
-    "train": TRAIN[2:],
-    "predict": PREDICT[2:],
-    "evaluate": [*PREDICT[2:], "--label", "y"],
-    "tune": TRAIN[2:],
-    "compare": TRAIN[2:-2],
-}
 
 
 def change(frame, column, text, rows=(7,)):
@@ -82,7 +76,7 @@ ERRORS = {
     "weight": (
         lambda rows: change(rows, "w", -1),
         ["train", "changed.csv", *GUIDED, "--drop", "sex,q,ill", "--weight", "w", "--out", "new.ubj"],
-        "--weight names 'w', which must have a number of at least 0 in each row of changed.csv",
+        "--weight names 'w', which in changed.csv must be finite and at least 0, got -1 in row 7",
     ),
     "label gap": (lambda rows: change(rows, "y", ""), TRAIN, "'y' of changed.csv has 1 missing.*--unlabelled drop"),
     "number for text": (
@@ -93,13 +87,13 @@ ERRORS = {
     "ragged": (
         lambda rows: rows.to_csv("changed.csv", index=False) or change_line("changed.csv", 3, "1,{}".format),
         TRAIN,
-        "changed.csv is not a readable CSV file, line 3 has 13 values for 12 columns; give every column a name",
+        "changed.csv is not a readable CSV file.*Expected 12 fields in line 3, saw 13.*a name for every column",
     ),
-    "semicolons": (lambda rows: rows.to_csv("changed.csv", index=False, sep=";"), TRAIN, "separated by semicolons?"),
+    "semicolons": (lambda rows: rows.to_csv("changed.csv", index=False, sep=";"), TRAIN, "commas, not semicolons"),
     "decimal commas": (
         lambda rows: rows.to_csv("changed.csv", index=False, sep=";", decimal=","),
         TRAIN,
-        "separated by semicolons?",
+        "commas, not semicolons, between the values",
     ),
     "latin-1": (
         lambda rows: rows.assign(sex="männlich").to_csv("changed.csv", index=False, encoding="latin-1"),
@@ -109,7 +103,7 @@ ERRORS = {
     "dates": (
         lambda rows: rows.assign(seen=[f"2024-01-{1 + i % 28}" for i in range(200)]).to_csv("changed.csv", index=False),
         TRAIN,
-        "'seen' of changed.csv has dates, such as 2024-01-1,.*--drop seen.*--categories seen",
+        "'seen' of changed.csv has '2024-01-1' in line 2 among numbers, dates.*--categories seen.*--drop seen",
     ),
     "bracket": (
         lambda rows: rows.assign(**{"a[0]": 1}).to_csv("changed.csv", index=False),
@@ -124,7 +118,7 @@ ERRORS = {
     "zero weights": (
         lambda rows: rows.assign(w=0).to_csv("changed.csv", index=False),
         ["train", "changed.csv", *GUIDED, "--drop", "sex,q,ill", "--weight", "w", "--out", "new.ubj"],
-        "--weight names 'w'.*changed.csv, and one above 0",
+        "--weight names 'w'.*changed.csv must be above 0 somewhere",
     ),
     "one number twice": (
         lambda rows: rows.assign(y=np.resize(["1", "1.0", "a"], 200)).to_csv("changed.csv", index=False),
@@ -146,12 +140,11 @@ def test_bad_input_is_one_line_that_names_file_column_and_option(trained, capsys
     assert not Path("new.ubj").exists()
 
 
-@pytest.mark.parametrize("command", ON_ROWS)
-def test_row_with_too_many_values_is_refused_by_every_command(trained, capsys, command):
-    rows = "test.csv" if command in ("predict", "evaluate") else "train.csv"
-    for line in (2, 90):
-        change_line(rows, line, lambda text: f"{text},")
-        refused(capsys, f"line {line} has 13 values for 12 columns", command, "changed.csv", *ON_ROWS[command])
+def test_row_with_too_many_values_is_refused(trained, capsys):
+    for command, rows in ((TRAIN, "train.csv"), (PREDICT, "test.csv")):
+        for line in (2, 90):
+            change_line(rows, line, lambda text: f"{text},")
+            refused(capsys, f"Expected 12 fields in line {line}, saw 13", *command)
 
 
 def test_row_with_too_few_values_ends_with_missing_ones(trained, capsys):
@@ -195,10 +188,9 @@ def test_column_of_numbers_in_another_spelling_is_an_error_with_the_first(files,
         ([str(i) for i in range(540)], [f"t{i}" for i in range(60)], None),
         (["1", "2"] * 50, ["x"], 102),
         (["1", "2"] * 10, ["x"], 22),
-        ([*["1", "2"] * 9, "1"], ["x"], None),
-        (["1", "2"] * 98, ["x", "y", "z"], None),
-        (["True", "False"] * 50, ["maybe"], 102),
-        (["True", "False"] * 50, ["maybe", "perhaps"], None),
+        (["1", "2"] * 4, ["x"], None),
+        (["1", "2"] * 98, ["x", "y", "z"], 198),
+        (["True", "False"] * 50, ["maybe", "perhaps"], 102),
         (["v1", "v2"] * 50, ["192.168.0.1"], None),
     ],
 )
@@ -262,7 +254,7 @@ VALUES = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_marks_count_as_empty_fields_would(tmp_path_factory, data):
     kinds = data.draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=4))
@@ -307,10 +299,13 @@ def test_column_without_any_value_is_a_missing_number(files):
 CLASSES = {"zeros": ["007", "070"], "whole and not": ["0.5", "2"], "signs": ["+1", "-1"], "decimals": ["1.50", "2.50"],
            "small letters": ["false", "true"], "exponents": ["1e3", "2e3"], "of several": ["007", "070", "700"],
            "numbers": ["1", "2"], "truth values": ["True", "False"]}  # fmt: skip
+FAST = ("zeros", "whole and not", "of several", "numbers")
 
 
 @pytest.mark.parametrize("gap", [False, True])
-@pytest.mark.parametrize("names", CLASSES.values(), ids=CLASSES)
+@pytest.mark.parametrize(
+    "names", [pytest.param(CLASSES[name], marks=[] if name in FAST else pytest.mark.slow, id=name) for name in CLASSES]
+)
 def test_names_of_classes_are_those_of_the_file(files, capsys, names, gap):
     for frame, name in zip(files, ("train.csv", "test.csv"), strict=True):
         frame["code"] = np.array(names)[(frame["y"].to_numpy() + np.arange(len(frame)) // 50) % len(names)]
@@ -367,19 +362,12 @@ PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zip":
 @pytest.mark.parametrize("ending", PACKERS)
 def test_broken_packed_files_are_named(trained, capsys, ending):
     content = Path("test.csv").read_bytes()
-    packed = PACKERS[ending](content)
+    packed, name = PACKERS[ending](content), f"rows.csv.{ending}"
     for broken in (packed[:900], packed[:20], packed[:-9], content):
-        Path(f"broken.csv.{ending}").write_bytes(broken)
-        refused(
-            capsys,
-            f"broken.csv.{ending} is not a readable CSV file",
-            "predict",
-            f"broken.csv.{ending}",
-            "--model",
-            "model.ubj",
-        )
-    Path(f"whole.csv.{ending}").write_bytes(packed)
-    predicted(capsys, f"whole.csv.{ending}")
+        Path(name).write_bytes(broken)
+        refused(capsys, f"{name} is not a readable CSV file", "predict", name, "--model", "model.ubj")
+    Path(name).write_bytes(packed)
+    predicted(capsys, name)
 
 
 def test_broken_models_and_parquet_files_are_named(trained, capsys):
@@ -435,14 +423,15 @@ EVALUATE = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
         ([*LEARN, "--drop", "z1"], "'z1' is named by --privileged and by --drop: name it once"),
         ([*LEARN, "--drop", "x0,x1,x2,colour,flag"], "no column left for the student"),
         ([*LEARN, "--weight", "q"], "'q' is named by --weight and by --drop"),
-        ([*ALONE, "--crossfit", "3", "--method", "kbpib"], "--method, --crossfit needs a teacher"),
-        ([*ALONE, "--kl-weight", "auto"], "--kl-weight needs a teacher"),
-        ([*ALONE, "--unlabelled", "teach"], "--unlabelled needs a teacher"),
-        ([*ALONE, "--teacher", "mixed", "--teacher-sees", "all"], "--teacher-sees would be ignored"),
-        ([*LEARN, "--teacher", "forest", "--teacher", "linear"], "--teacher must have one value in train"),
+        ([*ALONE, "--crossfit", "3"], "--crossfit requires a teacher.*pass --privileged or --teacher, or"),
+        ([*ALONE, "--kl-weight", "2"], "--kl-weight requires a teacher"),
+        ([*ALONE, "--teacher", "mixed", "--teacher-sees", "all"], "--teacher-sees requires"),
+        ([*LEARN, "--teacher", "builtins:dict"], "--teacher must be"),
+        ([*LEARN, "--teacher", "forest", "--teacher", "linear"], "--teacher must have one value in train and compare"),
+        (["compare", *LEARN[1:-2], "--kl-weight", "1,2"], "--kl-weight must have one value in train and compare"),
         ([*LEARN, "--early-stopping", "5"], "--early-stopping requires --valid"),
         ([*LEARN, "--valid", "0.2", "--early-stopping", "5", "--kl-weight", "auto"], "with --kl-weight auto"),
-        ([*LEARN, "--method", "jpib", "--crossfit", "3"], "--crossfit is not supported with --method jpib"),
+        ([*LEARN, "--method", "jpib", "--crossfit", "3"], "--crossfit is not supported with --method='jpib'"),
         ([*LEARN, "--crossfit", "500"], "--crossfit must be 0"),
         ([*LEARN, "--valid", "1.5"], "--valid must be a file, or a share of the rows between 0 and 1, got '1.5'"),
         ([*LEARN, "--valid", "absent.csv"], "No such file.*'absent.csv'"),
@@ -450,7 +439,7 @@ EVALUATE = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
         ([*LEARN, "--objective", "binary:hinge"], "teacher.*objectives"),
         ([*LEARN, "--constraint", "parity:sex"], "--constraint must look like parity:sex=5"),
         ([*LEARN[:-4], "--drop", "w,q,ill", "--constraint", "odds:sex=1", "--constraint", "parity:sex=2", *LEARN[-2:]],
-         "--constraint must name each column once, got sex, sex"),
+         "'sex' is named by --constraint: name it once"),
         ([*LEARN[:-2], "--out", "new.txt"], "--out must end in .ubj or .json"),
         ([*LEARN[:-2], "--out", "nowhere/new.ubj"], "does not exist: create it first"),
         (["tune", *LEARN[1:-2], "--teacher", "boosted", "--crossfit", "1"], "--crossfit .*1"),
@@ -484,7 +473,6 @@ def test_options_that_cannot_be_are_named(trained, capsys, arguments, message):
         ([*LEARN, "--constraint", "equal:sex=1"], "with one of parity, odds, tpr, fpr, precision, got 'equal:sex=1'"),
         ([*LEARN, "--teacher", "own"], "must be boosted.*MODULE:FACTORY.*got 'own'"),
         ([*LEARN, "--teacher", "no_such_module:own"], "a function without arguments (No module named"),
-        ([*LEARN, "--teacher", "builtins:dict"], "must make an estimator with fit, not dict"),
         ([*EVALUATE, "--threshold", "1.5"], "argument --threshold: must be a number between 0 and 1, got '1.5'"),
         ([*LEARN, "--nfold", "3"], "unrecognized arguments: --nfold 3"),
         ([], "required: COMMAND"),
@@ -514,21 +502,22 @@ OUTPUTS = {
 }
 
 
-@pytest.mark.parametrize("how", ["itself", "relative", "symbolic link", "hard link"])
 @pytest.mark.parametrize("case", OUTPUTS)
-def test_output_over_an_input_is_refused_also_with_force(trained, capsys, case, how):
+def test_output_over_an_input_is_refused_also_with_force(trained, capsys, case):
     command, name = OUTPUTS[case]
     Path("search.json").write_text("{}")
-    out = name if how == "itself" else f"../{Path.cwd().name}/{name}"
-    if how.endswith("link"):
-        out = f"link{'.ubj' if command[0] in ('train', 'tune') else Path(name).suffix}"
-        (os.symlink if how == "symbolic link" else os.link)(name, out)
+    links = [f"{kind}{'.ubj' if command[0] in ('train', 'tune') else Path(name).suffix}" for kind in ("soft", "hard")]
+    for make, link in zip((os.symlink, os.link), links, strict=True):
+        make(name, link)
     before = {file: Path(file).read_bytes() for file in os.listdir()}
-    for force in ([], ["--force"]):
-        assert "add --force" not in refused(capsys, "must not be an input.*name another file", *command, out, *force)
+    for out in (name, f"../{Path.cwd().name}/{name}", *links):
+        for force in ([], ["--force"]):
+            message = "must not be an input.*name another file"
+            assert "add --force" not in refused(capsys, message, *command, out, *force)
     assert {file: Path(file).read_bytes() for file in os.listdir()} == before
 
 
+@pytest.mark.slow
 def test_output_over_standard_input_is_refused(trained):
     command = [sys.executable, "-m", "pi_xgb", "predict", "-", "--model", "model.ubj", "--out", "test.csv", "--force"]
     before = Path("test.csv").read_bytes()

@@ -34,7 +34,7 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.keywords import DEFAULT_METHOD, default_kind, default_kl_weight
+from .._core.keywords import Keywords, default_kl_weight
 from .._core.losses import LOSSES
 from .._core.train import train
 from .._progress import progress_bar
@@ -99,31 +99,23 @@ def _teacher_keywords(
     arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None
 ) -> dict[str, Any]:
     """Return the keywords of ``train`` for the teacher and the constraints."""
-    keywords: dict[str, Any] = {}
-    if arguments.privileged or arguments.teacher:
-        keywords = {**_given(arguments), **rows.supervision, "privileged": rows.privileged()}
-        usual = {"teacher_sees": "privileged", "method": "kbpib"}
-        stops = all(keywords.get(name, value) == value for name, value in usual.items()) and arguments.privileged
-        stops = stops and keywords.get("teacher") == "boosted"
-        if arguments.early_stopping and stops and keywords.get("kl_weight") != 0 and valid is not None:
-            if valid.z is not None:
-                keywords["privileged_evals"] = [(valid.privileged(), "valid")]
-            elif not keywords.get("crossfit"):
-                raise ValueError(
-                    f"--early-stopping needs the privileged columns in {arguments.valid} to stop the teacher: add them "
-                    "to it, or add --crossfit 5"
-                )
+    keywords = {**_given(arguments), **rows.supervision, "privileged": rows.privileged()}
+    stops = Keywords.of(keywords).can_stop_early and arguments.teacher == ["boosted"] and arguments.privileged
+    if stops and arguments.early_stopping and valid is not None:
+        if valid.z is not None:
+            keywords["privileged_evals"] = [(valid.privileged(), "valid")]
+        elif not keywords.get("crossfit"):
+            raise ValueError(
+                f"--early-stopping needs the privileged columns in {arguments.valid} to stop the teacher: add them to "
+                "it, or add --crossfit 5"
+            )
     if arguments.constraint:
         constraints: list[tuple[Any, Any]] = list(constraints_of(arguments.constraint, rows))
-        if keywords:
-            teacher, weight = keywords.get("teacher"), keywords.pop("kl_weight", None)
-            if teacher is None:
-                method, objective = keywords.get("method", DEFAULT_METHOD), params["objective"]
-                crossfit = keywords.get("crossfit")
-                teacher = default_kind(method, crossfit, weight, evaluates=False, objective=objective)
-            weight = (default_kl_weight(teacher) if weight is None else weight) * keywords.pop("teacher_weight", 1)
+        if arguments.privileged or arguments.teacher:
+            teacher = Keywords.of(keywords).naming_teacher(params["objective"]).teacher
+            weight = keywords.pop("kl_weight", default_kl_weight(teacher)) * keywords.pop("teacher_weight", 1)
             constraints = [(teacher, weight), *constraints]
-        keywords |= {"teacher": constraints, "labelled": rows.per_row.get("labelled")}
+        keywords["teacher"] = constraints
     return keywords
 
 
