@@ -408,7 +408,9 @@ NAMES = {"german": ["Köln", "Bonn", "Ärzte"], "chinese": ["日本", "中国"],
          "emoji": ["😀", "a", "😁😀"], "quotes": ['a"b\\', "c,é", "é"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize(
+    "names", [pytest.param(NAMES[kind], marks=[pytest.mark.slow] * (kind != "cut off"), id=kind) for kind in NAMES]
+)
 def test_categories_may_have_any_letters(files, capsys, names):
     # The same rows with other names for the same categories, in the same order, are the same to a model.
     rows, plain = files[0], sorted(names)

@@ -313,7 +313,7 @@ def test_a_model_does_not_differ_from_itself_and_a_turned_model_does(write, data
     plain = data["models"]["plain"]
     page, _ = write({"one": plain, "other": plain.copy(), "turned": booster_of(data["x"], 1 - data["y"])})
     rows = page.table("Difference from one")
-    assert set(rows["other"].values()) == {"0.0000\n0.0000 to 0.0000"}
+    assert set(rows["other"].values()) == {"+0.0000\n+0.0000 to +0.0000"}
     assert rows["turned"]["AUC"].partition("\n")[0].endswith(" *")
     assert "turned ranks worse than one: AUC −" in page.text
     assert "other is not clearly better than one: AUC" in page.text

@@ -38,9 +38,11 @@ CONFIDENCE = 0.95
 def metrics_of(model: Model) -> list[str]:
     """Return XGBoost's metrics for a model, its loss first."""
     loss = LOSSES.get(model.objective)
-    first = OF_OTHERS.get(model.objective) if loss is None else loss.with_params(model.objective_params).default_metric
+    first = (
+        OF_OTHERS.get(model.objective, "") if loss is None else loss.with_params(model.objective_params).default_metric
+    )
     numbers = ["rmse", "mae"] * model.objective.startswith(("reg:", "count:"))
-    return list(dict.fromkeys([first] * (first is not None) + MORE.get(str(first), numbers)))
+    return [name for name in dict.fromkeys([first, *MORE.get(first, numbers)]) if name]
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:

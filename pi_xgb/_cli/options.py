@@ -265,7 +265,9 @@ _OTHER_NAMES = {
     "random_state": "seed",
 }
 """Options whose names differ from the keywords of the library."""
-_KEYWORD = re.compile(r"^(\w+_\w+(?= )|\w+(?= (must|should|requires|is not supported) ))|\b\w+(?==\S)|\b\w+=(?=\s)")
+_KEYWORD = re.compile(
+    r"^(\w+_\w+(?= )|\w+(?= (must|should|requires|is not supported) ))|\b\w+=(?=[\s,.:]|$)|\b\w+(?==)"
+)
 """A keyword at the start of a message, where an English word is one only before these verbs, or before "="."""
 
 

@@ -76,7 +76,7 @@ def plot_roc(
         fpr = np.linspace(0, 1, 501)  # as fine as a picture
         first, other = (_corners(curves[code], fpr) for code in widest)
         pair = "\n" + " – ".join(short(groups.names[code]) for code in widest) if groups.count > 2 else ""
-        area = {"color": REFERENCE, "alpha": 0.35, "label": f"ABROCA {areas[widest]:.3f}{pair}"}
+        area: dict[str, Any] = {"color": REFERENCE, "alpha": 0.35, "label": f"ABROCA {areas[widest]:.3f}{pair}"}
         ax.fill_between(np.repeat(fpr, 2), first, other, **area)
     return finish(ax, "false positive rate", "true positive rate", legend=True)
 

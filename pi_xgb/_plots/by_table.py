@@ -17,14 +17,6 @@ from .style import MARKERS, MOST, PALETTE, REFERENCE, as_axes, finish, short, st
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-AXIS_LABELS = {
-    "auc": "AUC",
-    "statistical_parity": "difference in selection rate\n(statistical parity, 0 = equal)",
-    "equalized_odds": "difference in error rates\n(equalized odds, 0 = equal)",
-    "equal_opportunity": "difference in true positive rate\n(equal opportunity, 0 = equal)",
-    "abroca": "area between the ROC curves\n(ABROCA, 0 = equal)",
-}
-
 
 def plot_frontier(
     table: Any,
@@ -78,21 +70,20 @@ def plot_frontier(
     methods = table.groupby(method, sort=False, dropna=False)
     if len(methods) > MOST:
         raise ValueError(f"table must have at most {MOST} methods, got {len(methods)}: plot some of them")
-    ax, has_lines = as_axes(ax), False
+    ax = as_axes(ax)
     for i, (name, rows) in enumerate(methods):
         keys = rows[along].astype(float) if along in rows else pd.Series(np.nan, rows.index)
         (x, x_errors), (y, y_errors) = (_means(rows, keys, column, confidence) for column in (fairness, performance))
         ax.errorbar(x, y, xerr=np.nan_to_num(x_errors), yerr=np.nan_to_num(y_errors), fmt="none", ecolor=PALETTE[i])
         is_line = len(x) > 1
-        has_lines |= is_line
         style = {"marker": MARKERS[i], "label": short(name)} | stroke(i) | ({} if is_line else {"linestyle": "none"})
         ax.plot(x, y, **style)
         for end in (0, -1) if is_line else ():
             offset: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
             ax.annotate(f"{np.unique(keys)[end]:g}", (x[end], y[end]), fontsize="small", **offset)
     ax.margins(0.12)
-    labels = (AXIS_LABELS.get(name, name) for name in (fairness, performance))
-    return finish(ax, *labels, legend=True, title=f"line ends: {along}" if has_lines else None)
+    labels = (name.replace("_", " ") for name in (f"{fairness} (0 = equal)", performance))
+    return finish(ax, *labels, legend=True, title=f"line ends: {along}" if along in table else None)
 
 
 def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, ax: Axes | None = None) -> Axes:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-RING: dict[str, Any] = {"markersize": 14, "fillstyle": "none", "color": REFERENCE}
 _BINS = 20
 
 
@@ -34,7 +33,8 @@ def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Ax
         style = {"marker": MARKERS[position], "label": config, **stroke(position)}
         ax.errorbar(along, rows["gain"], rows["gain_se"], **style)
         if rows["chosen"].any():
-            ax.plot(along[rows["chosen"]], rows["gain"][rows["chosen"]], "o", label="chosen", **RING)
+            ring: dict[str, Any] = {"markersize": 14, "fillstyle": "none", "color": REFERENCE}
+            ax.plot(along[rows["chosen"]], rows["gain"][rows["chosen"]], "o", label="chosen", **ring)
     ticks = sorted(taught["kl_weight"].unique())
     _log_axis(ax, ticks, [f"{weight:g}" for weight in ticks])
     return finish(ax, "kl_weight", f"{better_by}, against plain XGBoost", legend=True)

@@ -46,10 +46,14 @@ Numbers = dict[str, ModelNumbers]
 
 def compute(
     models: Sequence[ScoredModel], rows: ReportRows, how: dict[str, Any], metric: Any, step: Callable[[int], None]
-) -> Numbers:
-    """Return the numbers of each model; its warnings begin with its name. ``step`` counts resamples."""
+) -> tuple[Numbers, list[tuple[str, type[Warning], bool]]]:
+    """Return the numbers of each model, and the warnings: text, category, and whether it is of our metrics.
+
+    ``step`` counts resamples.
+    """
     found: Numbers = {}
-    first = None
+    noted: list[tuple[str, type[Warning], bool]] = []
+    first: Values | None = None
     for model in models:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -66,14 +70,14 @@ def compute(
                 _features(model, rows, how, metric),
             )
         prefix = f"{model.name}: " if len(models) > 1 else ""
-        for text, warning in {str(warning.message): warning for warning in caught}.items():
-            warnings.warn_explicit(prefix + text, warning.category, warning.filename, warning.lineno)
+        # Warnings of metrics and importances point at their caller.
+        noted += [(f"{prefix}{one.message}", one.category, one.filename == __file__) for one in caught]
     gaps = [table for numbers in found.values() for table in numbers.gaps.values()]
     if how["n_boot"]:
         adjusted = holm(np.concatenate([table["p_value"] for table in gaps]))
         for table, part in zip(gaps, np.split(adjusted, len(gaps)), strict=True):
             table["p_adjusted"] = part
-    return found
+    return found, list(dict.fromkeys(noted))
 
 
 def _measured(model: ScoredModel, rows: ReportRows, how: dict[str, Any], step: Callable[[int], None]) -> Values:
@@ -101,6 +105,12 @@ def _table(draws: Values, how: dict[str, Any]) -> pd.DataFrame:
     if how["n_boot"]:
         table["low"], table["high"] = interval(draws[1:], how["confidence"])
     return table
+
+
+def with_interval(row: pd.Series[Any], name: str = "") -> list[float]:
+    """Return a number of a table, and the ends of its interval if it has one."""
+    value, low, high = (name, f"{name}_low", f"{name}_high") if name else ("value", "low", "high")
+    return [row[value]] + ([row[low], row[high]] if low in row and row[low] == row[low] else [])
 
 
 def _features(model: ScoredModel, rows: ReportRows, how: dict[str, Any], metric: Any) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pandas as pd
 from .._rows.names import in_words, printable
 from ..metrics._report import ALL
 from ..metrics._scored import MEASURES
-from .numbers import COMPARED, PERFORMANCE, Numbers
+from .numbers import COMPARED, PERFORMANCE, Numbers, with_interval
 
 COUNTS = ("rows", "weight", "positives", "selected")
 UNDEFINED = "–"
@@ -55,12 +55,10 @@ def number(value: float, digits: int = 3, *, signed: bool = False) -> str:
 
 def estimate(row: pd.Series[Any], name: str = "", digits: int = 3, *, signed: bool = False) -> str:
     """Return a number with its interval on a second line, if it has one, and a star if that excludes 0."""
-    value, low, high = (name, f"{name}_low", f"{name}_high") if name else ("value", "low", "high")
     shown = partial(number, digits=digits, signed=signed)
-    if low not in row or row[low] != row[low]:
-        return shown(row[value])
-    star = " *" if signed and (row[low] > 0 or row[high] < 0) else ""
-    return f"{shown(row[value])}{star}{BREAK}{shown(row[low])} to {shown(row[high])}"
+    value, *ends = with_interval(row, name)
+    star = " *" if signed and ends and not ends[0] <= 0 <= ends[1] else ""
+    return f"{shown(value)}{star}" + (f"{BREAK}{shown(ends[0])} to {shown(ends[1])}" if ends else "")
 
 
 def _tables(numbers: Numbers, confidence: float, max_features: int) -> dict[str, Any]:

@@ -160,14 +160,10 @@ def report(
     rows = read_rows(X, y, sensitive_features, sample_weight)
     scored = [score(name, model, X, rows.labels.size, cut) for name, (model, cut) in named.items()]
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with progress_bar(len(scored) * (1 + n_boot), "report", progress) as step:
-            numbers = compute(scored, rows, how, importance_metric, step)
-    for warning in caught:
-        warnings.warn(warning.message, stacklevel=2)
-    # Warnings of metrics and importances point at their caller; those of libraries concern the user alone.
-    notes = [str(warning.message) for warning in caught if warning.filename == compute.__code__.co_filename]
+    with progress_bar(len(scored) * (1 + n_boot), "report", progress) as step:
+        numbers, noted = compute(scored, rows, how, importance_metric, step)
+    for text, category, _ in noted:
+        warnings.warn(text, category, stacklevel=2)
     trained = {model.name: model_settings(model) for model in scored}
     page = render(
         numbers,
@@ -175,7 +171,7 @@ def report(
         max_features,
         title=title,
         summary=summary(rows, numbers, n_boot, confidence),
-        notes=[*small_groups(rows), *notes],
+        notes=[*small_groups(rows), *(text for text, _, is_ours in noted if is_ours)],
         pictures=draw(scored, rows, numbers, cv_table, max_features) if pictures else {"groups": {}, "features": {}},
         trained=trained,
         params={model.name: model_params(model) for model in scored},

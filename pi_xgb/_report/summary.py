@@ -58,6 +58,7 @@ def summary(rows: ReportRows, numbers: Numbers, n_boot: int, confidence: float) 
 
 def small_groups(rows: ReportRows) -> list[str]:
     """Return a warning of groups of few rows, if there are any."""
-    small = [in_words(rows.groups.names[code]) for code in np.flatnonzero(np.bincount(rows.groups.codes) < FEW_ROWS)]
-    note = f"Groups of fewer than {FEW_ROWS} rows: {'; '.join(small)}. Their rates are noisy and may identify people."
-    return [note] if small else []
+    small = map(in_words, rows.groups.names[np.bincount(rows.groups.codes) < FEW_ROWS])
+    named = "; ".join(small)
+    note = f"Groups of fewer than {FEW_ROWS} rows: {named}. Their rates are noisy and may identify people."
+    return [note] if named else []
