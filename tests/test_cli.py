@@ -226,7 +226,7 @@ def test_valid_that_names_the_training_file_gets_a_note(files, capsys):
     assert "note: --valid" not in capsys.readouterr().err
 
 
-# --- tune, compare, train --kl-weight auto ------------------------------------------------------------------
+# --- tune, compare -----------------------------------------------------------------------------------------
 
 
 def test_tune_prints_the_table_of_select_and_trains_its_choice(files, capsys):
@@ -241,15 +241,6 @@ def test_tune_prints_the_table_of_select_and_trains_its_choice(files, capsys):
     np.testing.assert_allclose(found["gain"], expected.summary["gain"])
     assert err.endswith(f"\n{expected}\nmodel.ubj: written\n")
     assert is_model("model.ubj", expected.train(x, privileged=z, **per_row(rows)))
-
-
-@pytest.mark.slow
-def test_train_with_kl_weight_auto_trains_the_choice_of_select(files, capsys):
-    works("train", "train.csv", *GUIDED, *OTHERS, "--kl-weight", "auto", "--crossfit", "2", "--out", "model.ubj")
-    x, z = matrices(files[0])
-    expected = pi_xgb.select(PARAMS, x, 6, privileged=z, seed=0, crossfit=2)
-    assert f"--kl-weight auto: {expected}" in capsys.readouterr().err
-    assert is_model("model.ubj", expected.train(x, privileged=z))
 
 
 @pytest.mark.slow

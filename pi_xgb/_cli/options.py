@@ -62,11 +62,6 @@ weight = _number(float, 0, sys.float_info.max, "be a number of at least 0")
 probability = _number(float, 0, 1, "be a number between 0 and 1")
 
 
-def weight_or_auto(text: str) -> Any:
-    """Parse a kl_weight, or auto for a choice."""
-    return text if text == "auto" else weight(text)
-
-
 def parameter(text: str) -> tuple[str, Any]:
     """Parse ``key=value``, with numbers and booleans converted."""
     key, equals, value = text.partition("=")
@@ -150,12 +145,7 @@ OPTIONS = (
     ),
     _columns("--privileged", _TEACH, "columns that are unknown at prediction; the teacher learns from them"),
     _repeated("--method", _TEACH, "the method (default: kbpib)" + _ONE, choices=METHODS),
-    _listed(
-        "--kl-weight",
-        _LEARN,
-        "of the teacher, labels have 1; 0 is plain XGBoost; train takes one, or auto; compare takes one",
-        weight_or_auto,
-    ),
+    _listed("--kl-weight", _LEARN, "of the teacher, labels have 1; 0 is plain XGBoost" + _ONE, weight),
     _repeated(
         "--teacher", _TEACH, f"{', '.join(TEACHERS)}, or MODULE:FACTORY" + _ONE, metavar="KIND", type=teacher_kind
     ),
@@ -182,7 +172,6 @@ OPTIONS = (
     _option("--seed", _JUDGE, "of every random choice", type=int, default=0),
     _option("--seeds", "demo", "repetitions", type=at_least(2), default=10),
     _option("--format", "tune compare frontier evaluate", "of the table", choices=("text", "csv"), default="text"),
-    _option("--plot", "frontier", "also draw the table: .png, .svg or .pdf (needs matplotlib)", metavar="FILE"),
     _option("--html", "evaluate", "also write a page with tables and pictures (needs matplotlib)", metavar="FILE"),
     _option("--title", "evaluate", "the heading of the page", default="Model report"),
     _option("--no-pictures", "evaluate", "a page without pictures (needs no matplotlib)", action="store_true"),
@@ -204,7 +193,6 @@ def _has_weights(a: argparse.Namespace) -> bool:
 
 UNREAD: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("early_stopping", lambda a: a.valid, "{} requires --valid: add it with a file, or a share such as 0.2"),
-    ("early_stopping", lambda a: a.kl_weight != ["auto"], "{} is not supported with --kl-weight auto: leave it out"),
     (
         "unlabelled",
         lambda a: a.command != "frontier" or a.unlabelled == "drop",

@@ -27,7 +27,6 @@ the first text.
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,6 @@ from .options import SINGLE
 from .output import same_file
 from .rows import Rows, constraints_of, read_training, read_validation, set_aside
 from .table import Log, Source
-from .tune import choose
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
@@ -65,16 +63,11 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     if valid is not None and params["objective"] in LOSSES:  # XGBoost lacks a default metric for binary:logitraw
         params.setdefault("eval_metric", LOSSES[params["objective"]].with_params(params).default_metric)
     history: dict[str, Any] = {}
-    rounds = arguments.rounds
-    if arguments.kl_weight == ["auto"]:
-        rounds, fit = _chosen(arguments, params, rows, log)
-    else:
-        keywords = _teacher_keywords(arguments, params, rows, valid)
-        keywords["early_stopping_rounds"] = arguments.early_stopping
-        fit = partial(train, params, rows.student(), rounds, **keywords)
-    with progress_bar(rounds, "rounds", None) as step:
-        evals = [] if valid is None else [(valid.student(), "valid")]
-        booster = fit(evals=evals, evals_result=history, verbose_eval=False, callbacks=[_Steps(step)])
+    keywords = _teacher_keywords(arguments, params, rows, valid)
+    keywords |= {"evals": [] if valid is None else [(valid.student(), "valid")], "evals_result": history}
+    keywords |= {"early_stopping_rounds": arguments.early_stopping, "verbose_eval": False}
+    with progress_bar(arguments.rounds, "rounds", None) as step:
+        booster = train(params, rows.student(), arguments.rounds, callbacks=[_Steps(step)], **keywords)
     write_model(path, booster, training, arguments)
     log(f"{path}: {_summary(booster, history.get('valid', {}))}")
 
@@ -90,16 +83,12 @@ def _share(text: str) -> float | None:
     return share
 
 
-def _given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of the teacher that were given, as keywords of ``train``."""
-    return {name: value[0] for name in SINGLE if (value := getattr(arguments, name))}
-
-
 def _teacher_keywords(
     arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None
 ) -> dict[str, Any]:
     """Return the keywords of ``train`` for the teacher and the constraints."""
-    keywords = {**_given(arguments), **rows.supervision, "privileged": rows.privileged()}
+    keywords: dict[str, Any] = {name: value[0] for name in SINGLE if (value := getattr(arguments, name))}
+    keywords |= {**rows.supervision, "privileged": rows.privileged()}
     stops = Keywords.of(keywords).can_stop_early and arguments.teacher == ["boosted"] and arguments.privileged
     if stops and arguments.early_stopping and valid is not None:
         if valid.z is not None:
@@ -117,16 +106,6 @@ def _teacher_keywords(
             constraints = [(teacher, weight), *constraints]
         keywords["teacher"] = constraints
     return keywords
-
-
-def _chosen(arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, log: Log) -> tuple[int, Any]:
-    """Return the rounds and the training with the kl_weight of a cross-validation."""
-    constraints = constraints_of(arguments.constraint, rows)
-    keywords = {name: value for name, value in _given(arguments).items() if name != "kl_weight"}
-    selection = choose(params, rows, arguments.rounds, seed=arguments.seed, constraints=constraints, **keywords)
-    log(f"--kl-weight auto: {selection}")
-    keywords = {"privileged": rows.privileged(), "constraints": constraints, **rows.supervision}
-    return selection.choice["num_boost_round"], partial(selection.train, rows.student(), **keywords)
 
 
 class _Steps(TrainingCallback):

@@ -116,6 +116,5 @@ def _features(table: pd.DataFrame, max_features: int) -> pd.DataFrame:
 
 def _settings(values: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """Return a table with a column for each of the mappings, and a row for each key."""
-    keys = list(dict.fromkeys(key for own in values.values() for key in own))
-    cells = {name: [own.get(key) or UNDEFINED for key in keys] for name, own in values.items()}
-    return pd.DataFrame(cells, index=pd.Index(keys)).rename_axis(columns="setting")
+    frame = pd.concat({name: pd.Series(own, dtype=object) for name, own in values.items()}, axis=1)
+    return frame.replace("", UNDEFINED).fillna(UNDEFINED).rename_axis(columns="setting")

@@ -17,12 +17,12 @@ from .._plots.style import SIZE
 from .models import ReportRows, ScoredModel
 from .numbers import Numbers
 
-Picture = tuple[str, str]
-"""A drawing as the source of an ``img`` element, and its caption."""
 
+def picture(plot: Callable[..., Any], caption: str) -> tuple[str, str]:
+    """Call ``plot(ax=...)`` in matplotlib's default style; return the source of an ``img`` element and the caption.
 
-def picture(plot: Callable[..., Any], caption: str) -> Picture:
-    """Call ``plot(ax=...)`` in matplotlib's default style, on a figure that is not registered with pyplot."""
+    The figure is not registered with pyplot.
+    """
     from matplotlib import style
     from matplotlib.figure import Figure
 
@@ -53,7 +53,7 @@ def draw(
     }
 
 
-def _groups(model: ScoredModel, rows: ReportRows) -> Iterator[Picture]:
+def _groups(model: ScoredModel, rows: ReportRows) -> Iterator[tuple[str, str]]:
     """Draw ROC curves, calibration and scores for each view of the rows."""
     plots = {
         "ROC curve of each group, with the area between them": partial(plot_roc, rows.labels),
