@@ -55,73 +55,44 @@ def change_line(name, number, changed):
 
 # --- ten errors, each in one line ---------------------------------------------------------------------------
 
+WEIGHTED = ["train", "changed.csv", *GUIDED, "--drop", "sex,q,ill", "--weight", "w", "--out", "new.ubj"]
 ERRORS = {
     "no file": (lambda rows: None, [*TRAIN[:1], "absent.csv", *TRAIN[2:]], "No such file.*'absent.csv'"),
     "empty file": (lambda rows: Path("changed.csv").touch(), TRAIN, "changed.csv is not a readable CSV file"),
-    "no rows": (lambda rows: rows[:0].to_csv("changed.csv", index=False), TRAIN, "a header and no rows"),
-    "no column": (lambda rows: change(rows, "x1", 1), [*TRAIN, "--drop", "lab"], "no column 'lab', which --drop names"),
-    "column twice": (
-        lambda rows: pd.concat([rows, rows[["z0"]]], axis=1).to_csv("changed.csv", index=False),
-        TRAIN,
-        "changed.csv has the column 'z0' twice",
-    ),
-    "text among numbers": (
-        lambda rows: change(rows, "x1", "n.d."),
-        TRAIN,
-        "the column 'x1' of changed.csv has 'n.d.' in line 9 among.*--missing 'n.d.'.*--categories x1",
-    ),
+    "no rows": (lambda rows: rows[:0], TRAIN, "a header and no rows"),
+    "no column": (lambda rows: rows, [*TRAIN, "--drop", "lab"], "no column 'lab', which --drop names"),
+    "column twice": (lambda rows: pd.concat([rows, rows[["z0"]]], axis=1), TRAIN,
+                     "changed.csv has the column 'z0' twice"),
+    "text among numbers": (lambda rows: change(rows, "x1", "n.d."), TRAIN,
+                           "'x1' of changed.csv has 'n.d.' in line 9 among.*--missing 'n.d.'.*--categories x1"),
     "infinite": (lambda rows: change(rows, "x1", "1e39"), TRAIN, "'x1' of changed.csv has 1e+39 in line 9"),
-    "weight": (
-        lambda rows: change(rows, "w", -1),
-        ["train", "changed.csv", *GUIDED, "--drop", "sex,q,ill", "--weight", "w", "--out", "new.ubj"],
-        "--weight names 'w', which in changed.csv must be finite and at least 0, got -1 in row 7",
-    ),
+    "weight": (lambda rows: change(rows, "w", -1), WEIGHTED,
+               "--weight names 'w', which in changed.csv must be finite and at least 0, got -1 in row 7"),
+    "zero weights": (lambda rows: rows.assign(w=0), WEIGHTED, "--weight names 'w'.*must be above 0 somewhere"),
     "label gap": (lambda rows: change(rows, "y", ""), TRAIN, "'y' of changed.csv has 1 missing.*--unlabelled drop"),
-    "number for text": (
-        lambda rows: change(rows, "x1", "3 mg"),
-        PREDICT,
-        "the column 'x1' of changed.csv has text, such as '3 mg' in line 9, where the model expects numbers",
-    ),
-    "ragged": (
-        lambda rows: rows.to_csv("changed.csv", index=False) or change_line("changed.csv", 3, "1,{}".format),
-        TRAIN,
-        "changed.csv is not a readable CSV file.*Expected 12 fields in line 3, saw 13.*a name for every column",
-    ),
+    "number for text": (lambda rows: change(rows, "x1", "3 mg"), PREDICT,
+                        "'x1' of changed.csv has text, such as '3 mg' in line 9, where the model expects numbers"),
+    "ragged": (lambda rows: change_line("train.csv", 3, "1,{}".format), TRAIN,
+               "changed.csv is not a readable CSV file.*Expected 12 fields in line 3, saw 13.*a name for every column"),
     "semicolons": (lambda rows: rows.to_csv("changed.csv", index=False, sep=";"), TRAIN, "commas, not semicolons"),
-    "latin-1": (
-        lambda rows: rows.assign(sex="männlich").to_csv("changed.csv", index=False, encoding="latin-1"),
-        TRAIN,
-        "changed.csv is not a readable CSV file.*can't decode.*UTF-8 text",
-    ),
-    "dates": (
-        lambda rows: rows.assign(seen=[f"2024-01-{1 + i % 28}" for i in range(200)]).to_csv("changed.csv", index=False),
-        TRAIN,
-        "'seen' of changed.csv has '2024-01-1' in line 2 among numbers, dates.*--categories seen.*--drop seen",
-    ),
-    "bracket": (
-        lambda rows: rows.assign(**{"a[0]": 1}).to_csv("changed.csv", index=False),
-        TRAIN,
-        "the column 'a[0]' of changed.csv must have no [, ], < and NUL in its name",
-    ),
-    "num_class": (lambda rows: change(rows, "x1", 1), [*TRAIN[:-2], "--params", "num_class=2", *TRAIN[-2:]],
+    "latin-1": (lambda rows: rows.assign(sex="männlich").to_csv("changed.csv", index=False, encoding="latin-1"), TRAIN,
+                "changed.csv is not a readable CSV file.*can't decode.*UTF-8 text"),
+    "dates": (lambda rows: rows.assign(seen=[f"2024-01-{1 + i % 28}" for i in range(200)]), TRAIN,
+              "'seen' of changed.csv has '2024-01-1' in line 2 among numbers, dates.*--categories seen.*--drop seen"),
+    "bracket": (lambda rows: rows.assign(**{"a[0]": 1}), TRAIN,
+                "the column 'a[0]' of changed.csv must have no [, ], < and NUL in its name"),
+    "num_class": (lambda rows: rows, [*TRAIN[:-2], "--params", "num_class=2", *TRAIN[-2:]],
                   "--params num_class must be left out, got 2: the label 'y' of changed.csv makes it 1"),
-    "zero weights": (
-        lambda rows: rows.assign(w=0).to_csv("changed.csv", index=False),
-        ["train", "changed.csv", *GUIDED, "--drop", "sex,q,ill", "--weight", "w", "--out", "new.ubj"],
-        "--weight names 'w'.*changed.csv must be above 0 somewhere",
-    ),
-    "one number twice": (
-        lambda rows: rows.assign(y=np.resize(["1", "1.0", "a"], 200)).to_csv("changed.csv", index=False),
-        TRAIN,
-        "the label 'y' of changed.csv has the number 1 in several spellings, '1', '1.0'",
-    ),
+    "one number twice": (lambda rows: rows.assign(y=np.resize(["1", "1.0", "a"], 200)), TRAIN,
+                         "the label 'y' of changed.csv has the number 1 in several spellings, '1', '1.0'"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", ERRORS)
 def test_bad_input_is_one_line_that_names_file_column_and_option(trained, capsys, monkeypatch, case):
     write, arguments, message = ERRORS[case]
-    write(trained[0])
+    if (changed := write(trained[0])) is not None:
+        changed.to_csv("changed.csv", index=False)
     monkeypatch.setattr(xgb, "train", lambda *_, **__: pytest.fail("it trained"))
     err = refused(capsys, message, *arguments)
     lines = [line for line in err.splitlines() if not line.startswith(("note: ", "changed.csv: "))]

@@ -116,12 +116,13 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     given = vars(arguments)
     named = {dest: [given[dest]] for dest in (*TARGETS, *PER_ROW, *_DATES) if given.get(dest)}
     named |= {dest: list(dict.fromkeys(given.get(dest, ()))) for dest in ("privileged", "drop", "categories")}
-    named["constraint"] = [column for _, column, _ in arguments.constraint]
+    named["constraint"] = compared = [column for _, column, _ in arguments.constraint]
     for dest, columns in named.items():
         source.check_has(columns, f"{option_of(dest)} names")
     # One column may be both bounds, and groups that a constraint compares may be privileged.
-    free = {"constraint": named["privileged"], "upper_bound": named.get("lower_bound"), "categories": source.columns}
-    used = [(column, dest) for dest in named for column in named[dest] if column not in (free.get(dest) or ())]
+    shared = [column for column in named["privileged"] if compared.count(column) == 1]
+    free = {"constraint": shared, "upper_bound": named.get("lower_bound", []), "categories": source.columns}
+    used = [(column, dest) for dest in named for column in named[dest] if column not in free.get(dest, ())]
     for column, times in Counter(column for column, _ in used).items():
         if times > 1:
             options = " and by ".join(dict.fromkeys(option_of(dest) for name, dest in used if name == column))
@@ -163,8 +164,8 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     columns, file = columns_of(source, arguments), source.name
     targets = targets_of(columns)
     frame = _read(source, columns, columns.get("label", ()))
-    if arguments.label and "observed_at" in columns:
-        frame[arguments.label] = _mature_label(frame, arguments, log)
+    if "observed_at" in columns:
+        frame = _without_early_labels(frame, targets[0], arguments, log)
     target = training_labels(frame[targets], params["objective"], file, as_names=targets[0] in columns["categories"])
     n_classes = target.params.get("num_class", 1)
     if params.get("num_class", n_classes) not in (0, n_classes):
@@ -196,13 +197,13 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     return Training(rows, {**params, **target.params}, target.classes, columns)
 
 
-def _mature_label(frame: pd.DataFrame, arguments: argparse.Namespace, log: Log) -> Any:
-    """Return the labels, without those of rows whose horizon has not passed."""
+def _without_early_labels(frame: pd.DataFrame, label: str, arguments: argparse.Namespace, log: Log) -> pd.DataFrame:
+    """Return the rows without the labels of rows whose horizon has not passed."""
     dates = [frame[vars(arguments)[name]].astype(object) for name in _DATES]
     observed_at, outcome_at = (column.mask(column.isin(MARKS), None) for column in dates)
     found = mature(observed_at, outcome_at, arguments.horizon, arguments.as_of)
     log(f"note: by --horizon {arguments.horizon} and --as-of {arguments.as_of} {found}")
-    return frame[arguments.label].where(found.labelled)
+    return frame.assign(**{label: frame[label].where(found.labelled)})
 
 
 def _per_row(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Array]:
