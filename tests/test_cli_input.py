@@ -182,6 +182,11 @@ def test_the_ways_out_are_those_that_the_error_names(files, capsys):
     works("evaluate", "changed.csv", "--model", "new.ubj", "--label", "y", "--missing", "n.d.")
     works(*TRAIN, "--categories", "x1", "--force")
     assert xgb.Booster(model_file="new.ubj").feature_types[1] == "c"
+    # The line is that of the file, also where rows without a label are left out.
+    spoilt = rows.astype({"x1": object, "y": object})
+    spoilt.loc[7, "x1"], spoilt.loc[2, "y"] = "n.d.", None
+    spoilt.to_csv("changed.csv", index=False)
+    refused(capsys, "'x1' of changed.csv has 'n.d.' in line 9 among", *TRAIN, "--unlabelled", "drop", "--force")
     # A label of numbers is one, too.
     change(rows, "q", "5%")
     label = ["train", "changed.csv", "--label", "q", "--drop", "sex,w,y,ill,z0,z1", *QUICK, "--out", "q.ubj"]
