@@ -199,7 +199,10 @@ def _weights(sample_weight: Any, n_rows: int) -> Values:
 
 
 def _styles(codes: Any) -> list[dict[str, Any]]:
-    """Return the keywords for the line of each group: the ``MOST`` largest have a style and a name of their own."""
+    """Return the keywords for the line of each group; the legend has the ``MOST`` largest, other lines are faint.
+
+    Put these keywords last, as their label hides others.
+    """
     sizes = np.bincount(codes)
     faint: dict[str, Any] = {"color": REFERENCE, "alpha": 0.6, "zorder": 1, "label": "_"}
     styles = [faint] * len(sizes)
