@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -84,9 +85,18 @@ def in_categories(frame):
     return frame.assign(colour=frame["colour"].astype("category"))
 
 
+@pytest.fixture(scope="session")
+def model_file(tmp_path_factory):
+    """A model of the training rows."""
+    folder = tmp_path_factory.mktemp("model")
+    table(300).iloc[:200].to_csv(folder / "train.csv", index=False)
+    works("train", folder / "train.csv", *GUIDED, *OTHERS, "--out", folder / "model.ubj")
+    return folder / "model.ubj"
+
+
 @pytest.fixture
-def trained(files):
-    works("train", "train.csv", *GUIDED, *OTHERS, "--out", "model.ubj")
+def trained(files, model_file):
+    shutil.copy(model_file, "model.ubj")
     return files
 
 

@@ -18,6 +18,7 @@ from helpers_cli import (
     QUICK,
     files,
     in_categories,
+    model_file,
     one_thread,
     predicted,
     refused,
@@ -28,7 +29,7 @@ from helpers_cli import (
 import pi_xgb
 from pi_xgb.sklearn import PrivilegedXGBClassifier
 
-__all__ = ["files", "one_thread", "trained"]
+__all__ = ["files", "model_file", "one_thread", "trained"]
 
 KNOWN = np.arange(200) % 3 == 0
 SHORT = ["--folds", "2", "--method", "kbpib", "--teacher", "boosted", "--crossfit", "2", "--kl-weight", "0,5"]
@@ -108,6 +109,8 @@ def test_train_that_drops_unlabelled_rows_equals_a_file_without_them(files, caps
                   "--out", "c.ubj")  # fmt: skip
     assert "--unlabelled drop" in err
     assert "--unlabelled teach" in err
+    alone = ["--label", "y", *OTHERS, "--unlabelled", "teach", "--out", "c.ubj"]
+    refused(capsys, "--unlabelled requires a teacher.*pass --privileged or --teacher", "train", "rows.csv", *alone)
 
 
 def test_train_without_privileged_columns_is_xgboost(files):
@@ -223,7 +226,7 @@ def test_valid_that_names_the_training_file_gets_a_note(files, capsys):
     assert "note: --valid" not in capsys.readouterr().err
 
 
-# --- tune, compare, train --kl-weight auto ------------------------------------------------------------------
+# --- tune, compare -----------------------------------------------------------------------------------------
 
 
 def test_tune_prints_the_table_of_select_and_trains_its_choice(files, capsys):
@@ -238,15 +241,6 @@ def test_tune_prints_the_table_of_select_and_trains_its_choice(files, capsys):
     np.testing.assert_allclose(found["gain"], expected.summary["gain"])
     assert err.endswith(f"\n{expected}\nmodel.ubj: written\n")
     assert is_model("model.ubj", expected.train(x, privileged=z, **per_row(rows)))
-
-
-@pytest.mark.slow
-def test_train_with_kl_weight_auto_trains_the_choice_of_select(files, capsys):
-    works("train", "train.csv", *GUIDED, *OTHERS, "--kl-weight", "auto", "--crossfit", "2", "--out", "model.ubj")
-    x, z = matrices(files[0])
-    expected = pi_xgb.select(PARAMS, x, 6, privileged=z, seed=0, crossfit=2)
-    assert f"--kl-weight auto: {expected}" in capsys.readouterr().err
-    assert is_model("model.ubj", expected.train(x, privileged=z))
 
 
 @pytest.mark.slow
@@ -405,7 +399,9 @@ NAMES = {"german": ["Köln", "Bonn", "Ärzte"], "chinese": ["日本", "中国"],
          "emoji": ["😀", "a", "😁😀"], "quotes": ['a"b\\', "c,é", "é"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize(
+    "names", [pytest.param(NAMES[kind], marks=[pytest.mark.slow] * (kind != "cut off"), id=kind) for kind in NAMES]
+)
 def test_categories_may_have_any_letters(files, capsys, names):
     # The same rows with other names for the same categories, in the same order, are the same to a model.
     rows, plain = files[0], sorted(names)

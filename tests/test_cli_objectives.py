@@ -290,7 +290,9 @@ def test_two_classes_are_answered_by_name(timed: pd.DataFrame, capsys: Any, obje
 
 
 HAS_EXPECTILES = tuple(int(part) for part in xgb.__version__.split(".")[:2]) >= (3, 3)
-OF_XGBOOST = [name for name in LOSSES if HAS_EXPECTILES or name != "reg:expectileerror"]
+FAST = ("binary:logistic", "multi:softprob", "reg:expectileerror", "survival:aft", "rank:ndcg", "count:poisson")
+OF_XGBOOST = [pytest.param(name, marks=[] if name in FAST else pytest.mark.slow) for name in LOSSES
+              if HAS_EXPECTILES or name != "reg:expectileerror"]  # fmt: skip
 
 
 # --- every objective, every command -------------------------------------------------------------------------
@@ -305,7 +307,8 @@ def test_every_objective_is_trained_judged_and_chosen_by_its_own_metric(
     label = {"classes": (amount > 1).astype(int), "count": np.floor(amount), "ranking": timed["relevance"]}
     kind = "classes" if loss.probabilities else loss.kind
     y = timed["relevance"].map(dict(enumerate("abcd"))) if loss.multiclass else label.get(kind, amount)
-    named, more = ["--label", "y"], ["quantile_alpha=0.6"] * (objective == "reg:quantileerror")
+    alpha = {"reg:quantileerror": "quantile_alpha=0.6", "reg:expectileerror": "expectile_alpha=0.6"}
+    named, more = ["--label", "y"], [alpha[objective]] if objective in alpha else []
     if loss.by_query:
         named, more = [*named, "--query", "search"], ["ndcg_exp_gain=false"] * (objective == "rank:ndcg")
     if len(loss.label_fields) > 1:
@@ -397,7 +400,7 @@ BAD: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "missing query": ({"search": None}, RANKED, "--query names 'search', which in rows.csv.*1 missing"),
     "missing relevance": ({"relevance": None}, RANKED, "1 missing values.*--unlabelled teach"),
     "weights": ({"weight": 1.25}, [*RANKED, "--weight", "weight"], "--weight must be equal within a query"),
-    "groups": ({"weight": 9}, [*RANKED, "--crossfit-groups", "weight"], "--crossfit-groups must keep queries whole"),
+    "groups": ({"weight": 9}, [*RANKED, "--crossfit-groups", "weight"], "--crossfit-groups must be equal within"),
     "jpib": ({}, [*RANKED, "--method", "jpib"], "an adaptive teacher"),
     "a constraint": ({}, [*RANKED, "--constraint", "parity:weight=1"], "an adaptive teacher"),
     "a label": ({}, ["--label", "since", *TIMED[4:]], "needs --lower-bound and --upper-bound, got --label"),

@@ -29,6 +29,7 @@ from pi_xgb.sklearn import PrivilegedXGBClassifier, by_column
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
 VOID = {"meta", "img", "br"}
+SKLEARN = (log_loss, roc_auc_score, brier_score_loss)
 
 
 class Page(HTMLParser):
@@ -282,72 +283,40 @@ def test_features_equal_fair_importance_and_shap_gap(full, data):
             assert ("*" in cell) == (row["sign"] != "not supported")
 
 
-def test_differences_are_paired_and_their_intervals_are_those_of_a_loop(write, data):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_differences_are_paired_and_their_intervals_are_those_of_a_loop(write, data, weighted):
     rng = np.random.default_rng(3)
     y, sex = data["y"].to_numpy(), data["sex"].to_numpy()
+    weight = np.linspace(0.5, 2, y.size) if weighted else np.ones(y.size)
     scores = [booster.predict(xgb.DMatrix(data["x"])).astype(float) for booster in data["models"].values()]
 
     def difference(rows):
-        losses = [log_loss(y[rows], p[rows]) for p in scores]
-        areas = [roc_auc_score(y[rows], p[rows]) for p in scores]
-        gaps = [metrics.statistical_parity(None, p[rows] > 0.5, sensitive_features=sex[rows]) for p in scores]
-        return [float(other - first) for first, other in (losses, areas, gaps)]
+        w = {"sample_weight": weight[rows]}
+        losses, areas, briers = ([of(y[rows], p[rows], **w) for p in scores] for of in SKLEARN)
+        gaps = [metrics.statistical_parity(None, p[rows] > 0.5, sensitive_features=sex[rows], **w) for p in scores]
+        return [float(other - first) for first, other in (losses, areas, briers, gaps)]
 
     loops = np.array([difference(rng.integers(y.size, size=y.size)) for _ in range(25)])
-    _, numbers = write(n_boot=25, confidence=0.8, random_state=3)
+    how = {"n_boot": 25, "confidence": 0.8, "sample_weight": weight if weighted else None}
+    _, numbers = write(random_state=3, **how)
     estimates = difference(np.arange(y.size))
-    for i, name in enumerate(("log_loss", "auc", "statistical_parity")):
+    for i, name in enumerate(("log_loss", "auc", "brier", "statistical_parity")):
         expected = [estimates[i], *np.quantile(loops[:, i], [0.1, 0.9])]
         np.testing.assert_allclose(numbers["guided"][name, "all rows, less plain"], expected, atol=1e-7)
     # A generator stands for a seed, the same for every model.
-    again = [write(random_state=np.random.default_rng(5))[1] for _ in range(2)]
-    assert again[0] == again[1]
+    assert (
+        write(random_state=np.random.default_rng(5), **how)[1] == write(random_state=np.random.default_rng(5), **how)[1]
+    )
 
 
 def test_a_model_does_not_differ_from_itself_and_a_turned_model_does(write, data):
     plain = data["models"]["plain"]
     page, _ = write({"one": plain, "other": plain.copy(), "turned": booster_of(data["x"], 1 - data["y"])})
     rows = page.table("Difference from one")
-    assert set(rows["other"].values()) == {"0.0000\n0.0000 to 0.0000"}
+    assert set(rows["other"].values()) == {"+0.0000\n+0.0000 to +0.0000"}
     assert rows["turned"]["AUC"].partition("\n")[0].endswith(" *")
     assert "turned ranks worse than one: AUC −" in page.text
     assert "other is not clearly better than one: AUC" in page.text
-
-
-@pytest.mark.parametrize("weighted", ["no", "little", "one row", "some"])
-def test_resamples_are_measured_like_rows_counted_several_times(weighted):
-    from pi_xgb._report.models import ScoredModel, read_rows
-    from pi_xgb._report.numbers import COMPARED, Resampling, _measured
-    from pi_xgb._stats.bootstrap import resamples
-
-    rng = np.random.default_rng(0)
-    y, group = np.arange(24) % 2, np.arange(24) // 3 % 2
-    p = np.round(rng.random(24), 1)
-    p[:3] = 0.0, 0.5, 1.0
-    weights = {"no": None, "little": np.full(24, 1e-4), "one row": np.r_[2.0, np.zeros(23)], "some": rng.random(24)}
-    weight = weights[weighted]
-    rows = read_rows(np.zeros((24, 1)), y, group, weight)
-    steps = []
-    found = _measured(ScoredModel("m", None, None, p, 0.5), rows, Resampling(6, 0.9, 3), steps.append)
-    draws = np.concatenate([np.ones((1, 24)), *resamples(24, 6, 3)])
-    assert found.shape == (sum(steps), len(COMPARED)) == (7, len(COMPARED))
-    for draw, values in zip(draws, found, strict=True):
-        w, result = draw * (np.ones(24) if weight is None else weight), dict(zip(COMPARED, values, strict=True))
-        kept = w > 0
-        if not kept.any():
-            assert np.isnan([result["log_loss"], result["brier"], result["accuracy"]]).all()
-            continue
-        options = {"sample_weight": w[kept]}
-        # A probability of 0 for what happened is taken for the least that XGBoost tells from it.
-        losses = -np.log(np.clip(np.where(y == 1, p, 1 - p), 1e-16, None))
-        assert result["log_loss"] == pytest.approx(np.average(losses, weights=w))
-        assert result["brier"] == pytest.approx(brier_score_loss(y[kept], p[kept], **options))
-        assert result["accuracy"] == pytest.approx(accuracy_score(y[kept], p[kept] > 0.5, **options))
-        if len(set(y[kept])) == 2:
-            assert result["auc"] == pytest.approx(roc_auc_score(y[kept], p[kept], **options))
-        if len(set(group[kept])) == 2:
-            rates = [np.average(p[kept & (g == group)] > 0.5, weights=w[kept & (g == group)]) for g in (0, 1)]
-            assert result["statistical_parity"] == pytest.approx(abs(np.subtract(*rates)))
 
 
 def test_without_resampling_there_are_no_intervals(write):

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 
+import numpy as np
+
 from .output import print_table
 from .rows import constraints_of, read_training
 from .table import Log
@@ -27,9 +29,11 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
 
     training = read_training(arguments, log)
     rows = training.rows
+    y = rows.y.copy()
+    y[~rows.labelled] = np.nan
     comparison = compare(
         rows.x,
-        rows.y_with_gaps,
+        y,
         rows.z,
         params=training.params,
         num_boost_round=arguments.rounds,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,35 +47,30 @@ late (readmission, default, a final grade) are like this where early results exi
 CLOSING = """
 AUC: the chance that a positive row ranks above a negative one, on test rows. gain: the AUC less that of plain
 XGBoost. s.e.: the standard error of the mean over seeds; a gain below two standard errors is no evidence.
-Compare with the best rival, not with plain XGBoost alone. z helps in these data by construction; where z adds
-little to x, the control gains as much. The assumption: which labels are missing depends on x and z alone. If
-labels come early only for bad outcomes, the teacher is biased. On your data: pi_xgb.compare, then
-pi_xgb.train(..., teacher="mixed", labelled=...), or pi-xgb train --teacher mixed --unlabelled teach."""
+Compare with logistic regression and the forest, too. z helps in these data by construction; where z adds little
+to x, the control gains as much. The assumption: which labels are missing depends on x and z alone.
+On your data: pi_xgb.compare, or pi-xgb compare."""
 
 
 def run(arguments: argparse.Namespace, _: Log) -> None:
     """Train the methods; print the scores of each seed, then their means."""
-    _show(OPENING)
+    show = partial(print, flush=True)  # for pipes
+    show(OPENING)
     rows = []
     with ThreadPoolExecutor(usable_cores()) as pool:  # starts no further seed after an error
         for seed, of_seed in enumerate(pool.map(scores_of, range(arguments.seeds)), 1):
             rows.append(of_seed)
             shown = ", ".join(f"{name} {of_seed[name]:.4f}" for name in (PLAIN, "logistic regression", BEST))
-            _show(f"seed {seed:>2} of {arguments.seeds}: AUC of {shown}")
+            show(f"seed {seed:>2} of {arguments.seeds}: AUC of {shown}")
     scores: Any = pd.DataFrame(rows)
     gains = scores.sub(scores[PLAIN], axis=0)
-    _show("\nThe means over the seeds:")
+    show("\nThe means over the seeds:")
     for name, explanation in METHODS.items():
         gain = "" if name == PLAIN else f"   gain {gains[name].mean():+.4f} (s.e. {gains[name].sem():.4f})"
-        _show(f"{name:<28} AUC {scores[name].mean():.4f} (s.e. {scores[name].sem():.4f}){gain}\n    {explanation}")
+        show(f"{name:<28} AUC {scores[name].mean():.4f} (s.e. {scores[name].sem():.4f}){gain}\n    {explanation}")
     beyond = scores[BEST] - scores[CONTROL]
-    _show(f"What z adds: {BEST} less {CONTROL}, {beyond.mean():+.4f} (s.e. {beyond.sem():.4f})")
-    _show(CLOSING)
-
-
-def _show(line: str) -> None:
-    """Print a line and flush it, for pipes."""
-    print(line, flush=True)
+    show(f"What z adds: {BEST} less {CONTROL}, {beyond.mean():+.4f} (s.e. {beyond.sem():.4f})")
+    show(CLOSING)
 
 
 def scores_of(seed: int) -> dict[str, float]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -24,29 +25,24 @@ from .._core.losses import LOSSES
 from .model import Model, load_model
 from .options import check_target
 from .output import new_output, print_table
-from .rows import Columns, Rows, labels_of, later_rows
+from .rows import PER_ROW, TARGETS, Rows, later_rows
 from .table import Log, Source
 
-METRICS = {
-    "binary:logistic": ["logloss", "auc", "error"],
-    "binary:logitraw": ["auc"],
-    "binary:hinge": ["error"],
-    "multi": ["mlogloss", "merror"],
-    "rank": ["ndcg", "ndcg@5", "ndcg@10"],
-    "rank:map": ["map", "map@5", "map@10"],
-    "survival:aft": ["aft-nloglik"],
-    "survival:cox": ["cox-nloglik"],
-}
-"""XGBoost's metrics by objective, or by its first word."""
+MORE = {"logloss": ["auc", "error"], "mlogloss": ["merror"], "ndcg": ["ndcg@5", "ndcg@10"], "map": ["map@5", "map@10"]}
+"""Further metrics beside that of the loss."""
+OF_OTHERS = {"binary:hinge": "error", "rank:map": "map", "survival:cox": "cox-nloglik"}
+"""The metrics of XGBoost's losses that no teacher can guide."""
 CONFIDENCE = 0.95
 
 
 def metrics_of(model: Model) -> list[str]:
     """Return XGBoost's metrics for a model, its loss first."""
     loss = LOSSES.get(model.objective)
-    own = [] if loss is None else [loss.with_params(model.objective_params).default_metric]
-    others = METRICS.get(model.objective.partition(":")[0], [*own, "rmse", "mae"])
-    return list(dict.fromkeys(METRICS.get(model.objective, others)))
+    first = (
+        OF_OTHERS.get(model.objective, "") if loss is None else loss.with_params(model.objective_params).default_metric
+    )
+    numbers = ["rmse", "mae"] * model.objective.startswith(("reg:", "count:"))
+    return [name for name in dict.fromkeys([first, *MORE.get(first, numbers)]) if name]
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
@@ -57,13 +53,13 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     if model.objective != "binary:logistic" and (arguments.groups or arguments.threshold != 0.5):
         option = "--groups" if arguments.groups else "--threshold"
         raise ValueError(f"{option} requires a model of two classes (binary:logistic), got {model.objective}")
-    rows, groups = _read_rows(arguments, model, log)
+    rows, frame = _read_rows(arguments, model, log)
     matrix = rows.student()
     if not arguments.groups:
         print_table(_metrics(model, matrix, arguments.threshold), arguments.format)
         return
     common: dict[str, Any] = {
-        "sensitive_features": groups,
+        "sensitive_features": frame[list(dict.fromkeys(arguments.groups))],
         "threshold": arguments.threshold,
         "n_boot": arguments.n_boot,
         "random_state": arguments.seed,
@@ -80,17 +76,16 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
 
 
 def _read_rows(arguments: argparse.Namespace, model: Model, log: Log) -> tuple[Rows, pd.DataFrame]:
-    """Return the test rows and their groups."""
-    source, labels, groups = Source(arguments.data, arguments.missing, log), labels_of(arguments), arguments.groups
-    per_row = {name: column for name in ("weight", "query") if (column := getattr(arguments, name))}
+    """Return the test rows, and the columns of the file."""
+    source = Source(arguments.data, arguments.missing, log)
+    given = {name: [column] for name in (*TARGETS, *PER_ROW) if (column := getattr(arguments, name, None))}
+    given["groups"] = arguments.groups
     source.check_has(model.features, "the model needs")
-    source.check_has([*labels, *groups, *per_row.values()], "the evaluation needs")
+    source.check_has(list(chain(*given.values())), "the evaluation needs")
     if arguments.query in model.features:
         raise ValueError(f"--query names {arguments.query!r}, which is a feature of the model: name another column")
-    columns = Columns(model.features, [], labels, per_row, groups, [])
-    known = (model.categories, model.classes, model.objective, model.in_pieces)
-    rows, frame = later_rows(source, columns, log, *known)
-    return rows, frame[list(dict.fromkeys(groups))]
+    columns = {"features": model.features, **given}
+    return later_rows(source, columns, log, model.categories, model.classes, model.objective, model.in_pieces)
 
 
 def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:

@@ -18,15 +18,12 @@ from .table import MARKS, Log
 Categories = Mapping[str, "pd.Index[Any]"]
 
 _MOST = 0.9
-"""The share of numbers or dates among the distinct texts of a column above which it is one of numbers or dates. Texts
-count once, since a mark for a missing value may be in many rows."""
-_FEW = 20
-"""Columns of fewer distinct numbers may be codes, and of fewer rows too."""
-_STRAYS = 0.01
-"""The share of rows, or one row, up to which texts among few numbers count as strays."""
-_NUMBER = re.compile(r"[^\w.]*(\d{1,3}(?P<mark>[.,' ])\d{3}((?P=mark)\d{3})*|\d+)?([.,]\d*)?(e[-+]?\d+)?\W*", re.I)
+"""The share of numbers, dates and truth values, of the rows or of the distinct texts, above which other texts are
+strays."""
+_NUMBER = r"(?=.*\d)[^\w.]*(\d{1,3}(?P<mark>[.,' ])\d{3}((?P=mark)\d{3})*|\d+)?([.,]\d*)?(e[-+]?\d+)?\W*"
 """A number in any spelling: 1.5, 5%, 1,5, $12.30, 1.234.567, and with a Unicode minus."""
-_DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ]\d{1,2}:\d{2}.*)?\s*")
+_DATE = r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ]\d{1,2}:\d{2}.*)?\s*"
+_NO_NAME = re.compile(rf"{_NUMBER}|{_DATE}|\s*(true|false)\s*", re.IGNORECASE)
 
 
 def learned_features(frame: pd.DataFrame, file: str, categories: Collection[str]) -> pd.DataFrame:
@@ -46,54 +43,31 @@ def _learned(column: pd.Series[Any], file: str, is_category: bool) -> Any:
         column = column.astype(names.dtype)
     if column.isna().all():
         return pd.Series(np.nan, column.index)
-    if pd.api.types.is_numeric_dtype(column.dtype):  # booleans too
-        if not is_category:
-            return column
-        is_truth = pd.api.types.is_bool_dtype(column.dtype)
-        return (column.map(str, na_action="ignore") if is_truth else column).astype("category")
     kind = pd.api.types.infer_dtype(column)
-    if kind in ("date", "datetime", "datetime64"):
-        column = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
-    elif kind != "string":
-        return _as_numbers(column, file)
-    if not is_category:
-        _check_dates(column, file)
-        check_numbers(column, file)
-    return column.astype("category")
+    if kind in ("date", "datetime", "datetime64") or (is_category and kind == "boolean"):
+        column, kind = column.map(str, na_action="ignore"), "string"
+    if is_category:
+        return column.astype("category")
+    if kind == "string":
+        check_names(column, file)
+        return column.astype("category")
+    return column if pd.api.types.is_numeric_dtype(column.dtype) else _as_numbers(column, file)
 
 
-def check_numbers(column: pd.Series[Any], file: str) -> None:
-    """Raise for a column of numbers, or of truth values, with a few other texts."""
-    texts = _distinct(column)
-    fits, is_truth = pd.to_numeric(texts, errors="coerce").notna(), texts.str.lower().isin(["true", "false"])
-    fits = is_truth if is_truth.sum() > fits.sum() else fits
-    n_numbers = sum(fits | texts.map(lambda text: re.search(r"\d", text) and _NUMBER.fullmatch(text)).notna())
-    is_stray, n_rows = column.isin(texts[~fits]).to_numpy(), column.isin(texts).sum()
-    has_few_strays = fits.sum() > 1 and n_rows > _FEW and 0 < is_stray.sum() <= max(1, _STRAYS * n_rows)
-    if has_few_strays or n_numbers > max(_FEW, _MOST * len(texts)):
-        text, line = repr(column[is_stray].iloc[0]), place_of(int(column.index[is_stray][0]), file)
+def check_names(column: pd.Series[Any], file: str) -> None:
+    """Raise for a column of text that has mostly numbers, dates or truth values."""
+    texts = column.where(~column.str.strip().isin(MARKS))
+    n_rows = texts.value_counts()
+    is_name = np.array([_NO_NAME.fullmatch(text) is None for text in n_rows.index], dtype=bool)
+    least = 1 - _MOST
+    if is_name.sum() < least * len(n_rows) or n_rows[is_name].sum() < least * n_rows.sum():
+        text, name = first_text(texts, file), shlex.quote(str(column.name))
         raise ValueError(
-            f"the column {column.name!r} of {file} has {text} in {line} among {n_numbers} different numbers or truth "
-            "values: write numbers with a point and without % or other signs. If it means a missing value, add "
-            f"--missing {text}; if all values are names, add --categories {shlex.quote(str(column.name))}"
+            f"the column {column.name!r} of {file} has {text} among numbers, dates or truth values: write numbers with "
+            "a point and without % or other signs, and days since an event for a date. If it means a missing value, "
+            f"add --missing {text.rpartition(' in ')[0]}; if all values are names, add --categories {name}, or leave "
+            f"the column out with --drop {name}"
         )
-
-
-def _check_dates(column: pd.Series[Any], file: str) -> None:
-    """Raise for a column of dates, where each date would be a category."""
-    texts = _distinct(column)
-    dates = [text for text in texts if _DATE.fullmatch(text)]
-    if len(dates) > _MOST * len(texts):
-        name = shlex.quote(str(column.name))
-        raise ValueError(
-            f"the column {column.name!r} of {file} has dates, such as {dates[0]}, and each would be a category: write "
-            f"a number instead (days since an event), add --drop {name}, or accept it with --categories {name}"
-        )
-
-
-def _distinct(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return the distinct texts of a column without the marks of missing values."""
-    return pd.Series([text for text in column.dropna().unique() if text.strip() not in MARKS], dtype=object)
 
 
 def categories_of(frame: pd.DataFrame) -> dict[str, pd.Index[Any]]:
@@ -154,22 +128,20 @@ def _as_numbers(column: pd.Series[Any], file: str) -> Any:
     text = first_text(column, file)
     raise ValueError(
         f"{what} text, such as {text}, where the model expects numbers: write a number, or add "
-        f"--missing {text.partition(' in ')[0]} if it means a missing value"
+        f"--missing {text.rpartition(' in ')[0]} if it means a missing value"
     )
 
 
 def _as_categories(column: pd.Series[Any], categories: pd.Index[Any]) -> tuple[Any, pd.Series[Any]]:
     """Return the column with these categories, and the values that are none of them."""
     codes, distinct = pd.factorize(column)
-    names = pd.Series(distinct.astype(object), dtype=object)
+    names: Any = pd.Series(distinct.astype(object), dtype=object)
     # A column of whole numbers with gaps is one of floats: 7.0 is the category 7, as a number and as text.
     if pd.api.types.is_numeric_dtype(categories.dtype):
-        places = categories.get_indexer(pd.Index(pd.to_numeric(names, errors="coerce")))
+        keys = pd.to_numeric(names, errors="coerce")
     else:
-        whole, texts = pd.Index([str(name).removesuffix(".0") for name in categories]), names.map(str)
-        if whole.is_unique:
-            places = whole.get_indexer(pd.Index(texts.str.removesuffix(".0")))
-        else:
-            places = categories.get_indexer(pd.Index(texts))
+        texts = names.map(str)
+        keys = texts.where(texts.isin(categories), texts.str.removesuffix(".0"))
+    places = categories.get_indexer(pd.Index(keys))
     known = np.append(places, -1)[codes]  # the last for missing values, of code -1
     return pd.Categorical.from_codes(known, categories=categories), names[places < 0]

@@ -15,20 +15,18 @@ columns out with --drop, since the constraint is the only teacher here. (pi-xgb 
 from __future__ import annotations
 
 import argparse
-import io
 
 from .model import new_model_file, write_model
-from .output import new_output, print_table, write_output
+from .output import print_table
 from .rows import constraints_of, read_training
 from .table import Log
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
-    """Measure and print the table; draw and train as the options request."""
+    """Measure and print the table, then train as the options request."""
     from .._frontier.frontier import frontier
 
     path = new_model_file(arguments) if arguments.out else None
-    picture = new_output(arguments, "--plot", endings=(".png", ".svg", ".pdf")) if arguments.plot else None
     gaps = arguments.gap or []
     if path is not None and len(gaps) != 1:
         raise ValueError(f"--gap must be one number with --out, got {len(gaps)}: name the wanted gap")
@@ -50,10 +48,6 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     )
     print_table(result.table, arguments.format)
     log(str(result))
-    if picture is not None:
-        content = io.BytesIO()
-        result.plot().figure.savefig(content, format=picture.suffix[1:], dpi=150, bbox_inches="tight")
-        write_output(picture, content.getvalue(), arguments)
     if path is not None:
         write_model(path, result.train(rows.student(), equality, gap=gaps[0]), training, arguments)
         log(f"{path}: written")

@@ -15,11 +15,8 @@ from .._rows.names import describe
 from .._rows.per_row import per_row
 from .._rows.supervision import no_labelled_row
 from .._rows.words import first_text, is_text, place_of
-from .features import check_numbers
+from .features import check_names
 from .table import values_of
-
-_EXACT = 2.0**53
-"""Below it, double precision holds every whole number."""
 
 
 def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, as_names: bool = False) -> Target:
@@ -29,14 +26,21 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, 
     of CSV files, is read as numbers if it has no other text, unless ``as_names``.
     """
     if columns.shape[1] == 2:
-        return _training_times(columns, str(objective), file)
+        bounds, known = _bounds(columns, file)
+        if not known.any():
+            raise no_labelled_row(f"the lower bound {columns.columns[0]!r} of {file}")
+        return Target(bounds, str(objective), None, None if known.all() else known)
     column = columns.iloc[:, 0]
-    name, is_written = _named(column, file), is_text(column) and not as_names
-    values = values_of(column) if is_written else None
-    if is_written and values is None:
-        check_numbers(column, file)
+    name, values = _named(column, file), None
+    if is_text(column) and not as_names and (values := values_of(column)) is None:
+        check_names(column, file)
     how: dict[str, Any] = {"whole_numbers": "error", "name": name, "option": "--objective "}
-    target = _with_whole_numbers(read_target(column if values is None else values, objective, **how), column)
+    target = read_target(column if values is None else values, objective, **how)
+    classes: Any = target.classes
+    has_whole = classes is not None and classes.dtype.kind == "f" and bool((classes % 1 == 0).all())
+    # Classes 1 and 2, of which a gap made floats, are not called 1.0 and 2.0.
+    if has_whole and abs(classes).max() < 2**53 and not column.map(str).str.endswith(".0").all():
+        target = dataclasses.replace(target, classes=classes.astype(np.int64))
     if target.classes is not None and values is not None:
         names = [*target.classes.tolist(), *target.classes.astype(np.float64).tolist()]  # 1.0 reproduces class 1
         if not column[values.notna()].str.strip().isin(map(str, names)).all():  # 007 is not 7
@@ -58,23 +62,6 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, 
     return dataclasses.replace(target, classes=texts.to_numpy(np.str_))
 
 
-def _with_whole_numbers(target: Target, column: pd.Series[Any]) -> Target:
-    """Name classes 1 and 2, not 1.0 and 2.0, if a gap made floats of them or the file has one of them as 1 or 2."""
-    classes: Any = target.classes
-    if classes is None or classes.dtype.kind != "f" or (classes % 1 != 0).any() or (abs(classes) >= _EXACT).any():
-        return target
-    whole = classes.astype(np.int64)
-    is_whole = target.labelled is not None or column.map(str).str.strip().isin(map(str, whole)).any()
-    return dataclasses.replace(target, classes=whole) if is_whole else target
-
-
-def _training_times(bounds: pd.DataFrame, objective: str, file: str) -> Target:
-    values, known = _bounds(bounds, file)
-    if not known.any():
-        raise no_labelled_row(f"the lower bound {bounds.columns[0]!r} of {file}")
-    return Target(values, objective, None, None if known.all() else known)
-
-
 def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
     """Return both bounds in float32, 0 and infinity if missing, and which rows have a lower bound."""
     for name, column in bounds.items():
@@ -83,11 +70,10 @@ def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
     with np.errstate(over="ignore"):
         lower, upper = bounds.to_numpy(np.float64, na_value=np.nan).astype(np.float32).T
     known = ~np.isnan(lower)
-    without_lower = np.flatnonzero(~known & ~np.isnan(upper))
-    if without_lower.size:
+    for row in np.flatnonzero(~known & ~np.isnan(upper)):
         raise ValueError(
-            f"{place_of(int(without_lower[0]), file)} of {file} has an upper bound only: write 0 as the lower bound "
-            "if only the end is known, or leave both empty"
+            f"{place_of(int(row), file)} of {file} has an upper bound only: write 0 as the lower bound if only the end "
+            "is known, or leave both empty"
         )
     lower, upper = np.where(known, lower, np.float32(0)), np.where(np.isnan(upper), np.float32(np.inf), upper)
     check_bounds(lower, upper, file, lambda row: place_of(row, file))

@@ -11,11 +11,10 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from .._core.keywords import METHODS, SEES
 from .._core.learners import TEACHERS
-from .._core.learners.estimator import is_estimator
 from .._core.losses import LOSSES
 
 CONSTRAINTS = {
@@ -28,16 +27,8 @@ CONSTRAINTS = {
 """The class of ``pi_xgb.constraints`` for each word of ``--constraint``."""
 SINGLE = ("method", "kl_weight", "teacher", "teacher_sees", "crossfit")
 """The options of a teacher, of which tune and compare take several values."""
-_SINGLE, _DATES = " ".join(SINGLE), "observed_at outcome_at horizon as_of"
+_DATES = "observed_at outcome_at horizon as_of"
 _ALL_DATES = "all of --observed-at, --outcome-at, --horizon and --as-of"
-
-
-class Constraint(NamedTuple):
-    """A constraint of the command line."""
-
-    kind: str
-    column: str
-    weight: float | None
 
 
 def _wrong(expected: str, text: str) -> argparse.ArgumentTypeError:
@@ -71,11 +62,6 @@ weight = _number(float, 0, sys.float_info.max, "be a number of at least 0")
 probability = _number(float, 0, 1, "be a number between 0 and 1")
 
 
-def weight_or_auto(text: str) -> Any:
-    """Parse a kl_weight, or auto for a choice."""
-    return text if text == "auto" else weight(text)
-
-
 def parameter(text: str) -> tuple[str, Any]:
     """Parse ``key=value``, with numbers and booleans converted."""
     key, equals, value = text.partition("=")
@@ -87,13 +73,13 @@ def parameter(text: str) -> tuple[str, Any]:
         return key, value
 
 
-def constraint(text: str) -> Constraint:
-    """Parse ``parity:sex``, or with a weight ``parity:sex=5``."""
+def constraint(text: str) -> tuple[str, str, float | None]:
+    """Parse ``parity:sex``, or with a weight ``parity:sex=5``: its kind, its column and its weight."""
     named, _, number = text.partition("=")
     kind, _, column = named.partition(":")
     if kind not in CONSTRAINTS or not column:
         raise _wrong(f"look like parity:sex, with one of {', '.join(CONSTRAINTS)}", text)
-    return Constraint(kind, column, weight(number) if number else None)
+    return kind, column, weight(number) if number else None
 
 
 def teacher_kind(text: str) -> Any:
@@ -103,20 +89,18 @@ def teacher_kind(text: str) -> Any:
     module, _, factory = text.partition(":")
     sys.path.insert(0, str(Path.cwd()))  # the folder of the user's scripts
     try:
-        teacher = getattr(importlib.import_module(module), factory)()
+        return getattr(importlib.import_module(module), factory)()
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         kinds = ", ".join(TEACHERS)
         raise _wrong(f"be {kinds} or MODULE:FACTORY, a function without arguments ({error})", text) from error
     finally:
         sys.path.remove(str(Path.cwd()))
-    if not is_estimator(teacher):
-        raise _wrong(f"make an estimator with fit, not {type(teacher).__name__}", text)
-    return teacher
 
 
 _LEARN, _TEACH, _CHOOSE = "train tune compare frontier", "train tune compare", "tune compare"
 _READ, _JUDGE = "train tune compare frontier predict evaluate", "train tune compare frontier evaluate"
 _ONE = "; train and compare take one"
+_ONE_VALUE = "{} must have one value in train and compare: tune compares several"
 _Option = tuple[str, list[str], dict[str, Any]]
 
 
@@ -161,12 +145,7 @@ OPTIONS = (
     ),
     _columns("--privileged", _TEACH, "columns that are unknown at prediction; the teacher learns from them"),
     _repeated("--method", _TEACH, "the method (default: kbpib)" + _ONE, choices=METHODS),
-    _listed(
-        "--kl-weight",
-        _LEARN,
-        "of the teacher, labels have 1; 0 is plain XGBoost; train takes one, or auto; compare takes one",
-        weight_or_auto,
-    ),
+    _listed("--kl-weight", _LEARN, "of the teacher, labels have 1; 0 is plain XGBoost" + _ONE, weight),
     _repeated(
         "--teacher", _TEACH, f"{', '.join(TEACHERS)}, or MODULE:FACTORY" + _ONE, metavar="KIND", type=teacher_kind
     ),
@@ -193,7 +172,6 @@ OPTIONS = (
     _option("--seed", _JUDGE, "of every random choice", type=int, default=0),
     _option("--seeds", "demo", "repetitions", type=at_least(2), default=10),
     _option("--format", "tune compare frontier evaluate", "of the table", choices=("text", "csv"), default="text"),
-    _option("--plot", "frontier", "also draw the table: .png, .svg or .pdf (needs matplotlib)", metavar="FILE"),
     _option("--html", "evaluate", "also write a page with tables and pictures (needs matplotlib)", metavar="FILE"),
     _option("--title", "evaluate", "the heading of the page", default="Model report"),
     _option("--no-pictures", "evaluate", "a page without pictures (needs no matplotlib)", action="store_true"),
@@ -208,31 +186,22 @@ REQUIRED |= {("tune", "--privileged"), ("compare", "--privileged"), ("frontier",
 """Options that a command needs."""
 
 
-def _has_several(a: argparse.Namespace) -> bool:
-    return a.command == "train" and any(len(getattr(a, name) or ()) > 1 for name in SINGLE)
-
-
 def _has_weights(a: argparse.Namespace) -> bool:
-    weights = [option.weight for option in a.constraint]
+    weights = [weight for _, _, weight in a.constraint]
     return weights == [None] if a.command == "frontier" else None not in weights
 
 
-_TEACHER = "{} needs a teacher: name the privileged columns with --privileged, or add --teacher mixed"
-_JPIB = "{} is not supported with --method jpib, which trains teacher and student together: leave it out"
 UNREAD: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("early_stopping", lambda a: a.valid, "{} requires --valid: add it with a file, or a share such as 0.2"),
-    ("early_stopping", lambda a: a.kl_weight != ["auto"], "{} is not supported with --kl-weight auto: leave it out"),
-    ("method crossfit teacher_weight crossfit_groups", lambda a: a.privileged or a.teacher, _TEACHER),
-    ("kl_weight", lambda a: a.command == "frontier" or a.kl_weight == [0] or a.privileged or a.teacher, _TEACHER),
     (
         "unlabelled",
         lambda a: a.command != "frontier" or a.unlabelled == "drop",
         "{} must be refuse or drop in frontier",
     ),
-    ("unlabelled", lambda a: a.unlabelled == "drop" or a.privileged or a.teacher, _TEACHER),
-    ("teacher_sees", lambda a: a.privileged, "{} would be ignored: name the privileged columns with --privileged"),
-    ("crossfit crossfit_groups", lambda a: a.method != ["jpib"], _JPIB),
-    (_SINGLE, lambda a: not _has_several(a), "{} must have one value in train: tune compares several"),
+    *(
+        (name, lambda a, name=name: a.command not in ("train", "compare") or len(getattr(a, name)) == 1, _ONE_VALUE)
+        for name in SINGLE
+    ),
     ("constraint", _has_weights, "{} must look like parity:sex=5, with a weight; in frontier one, like parity:sex"),
     (_DATES, lambda a: all(getattr(a, name) for name in _DATES.split()), "{} is incomplete: give " + _ALL_DATES),
     ("html n_boot", lambda a: a.command == "frontier" or a.groups, "{} would be ignored: name columns with --groups"),
@@ -267,25 +236,27 @@ def check_target(arguments: argparse.Namespace, objective: str | None) -> None:
 
 def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return XGBoost's params, including the objective."""
-    params = dict(arguments.params)
-    objective = params.setdefault("objective", arguments.objective)
-    if arguments.objective not in (None, objective):
+    params = {"objective": arguments.objective, "seed": arguments.seed, **dict(arguments.params)}
+    if arguments.objective not in (None, objective := params["objective"]):
         raise ValueError(f"--objective must be that of --params, {objective}, got {arguments.objective}: name it once")
-    return {**params, "seed": params.get("seed", arguments.seed)}
+    return params
 
 
 _OTHER_NAMES = {
     "num_boost_round": "rounds",
     "early_stopping_rounds": "early_stopping",
     "sample_weight": "weight",
+    "labelled": "unlabelled",
     "sensitive_features": "groups",
     "nfold": "folds",
     "n_jobs": "jobs",
     "random_state": "seed",
 }
 """Options whose names differ from the keywords of the library."""
-_KEYWORD = re.compile(r"(\w+_\w+|\w+(?= (must|should) ))(?= )")
-"""The keyword at the start of a message; an English word is a keyword only before "must" or "should"."""
+_KEYWORD = re.compile(
+    r"^(\w+_\w+(?= )|\w+(?= (must|should|requires|is not supported) ))|\b\w+=(?=[\s,.:]|$)|\b\w+(?==)"
+)
+"""A keyword at the start of a message, where an English word is one only before these verbs, or before "="."""
 
 
 def option_of(dest: str) -> str:
@@ -294,7 +265,10 @@ def option_of(dest: str) -> str:
 
 
 def with_option(message: str, arguments: argparse.Namespace) -> str:
-    """Return a message of the library with its first keyword replaced by the option."""
-    keyword = _KEYWORD.match(message)
-    dest = _OTHER_NAMES.get(keyword[1], keyword[1]) if keyword else ""
-    return option_of(dest) + message[len(keyword[1]) :] if keyword and dest in arguments else message
+    """Return a message of the library with options in place of keywords."""
+
+    def option(keyword: re.Match[str]) -> str:
+        dest = _OTHER_NAMES.get(name := keyword[0].rstrip("="), name)
+        return option_of(dest) if dest in arguments else keyword[0]
+
+    return _KEYWORD.sub(option, message)

@@ -17,11 +17,12 @@ import sys
 import pandas as pd
 
 from .._rows.names import describe
+from .._rows.words import PARQUET
 from .._xgb.matrix import matrix_of
 from .features import known_features
 from .model import load_model
 from .output import new_output, write_output
-from .table import Log, Source, written
+from .table import Log, Source
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
@@ -42,5 +43,6 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     if path is None:
         table.to_csv(sys.stdout, index=False)
     else:
-        write_output(path, written(table, path), arguments)
+        content = table.to_parquet() if path.suffix.lower() in PARQUET else table.to_csv(index=False).encode()
+        write_output(path, content, arguments)
         log(f"{path}: {len(table)} rows")

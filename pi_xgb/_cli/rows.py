@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,43 +16,25 @@ import xgboost
 from .._arrays import Array
 from .._labels.maturity import mature
 from .._rows.names import describe
-from .._rows.supervision import checked_groups
+from .._rows.supervision import checked_groups, row_weights
 from .._xgb.matrix import matrix_of, set_queries
 from .features import Categories, categories_of, known_features, learned_features
 from .labels import has_text_names, later_labels, training_labels
-from .options import CONSTRAINTS, Constraint, check_target, option_of, params_of
+from .options import CONSTRAINTS, check_target, option_of, params_of
 from .table import MARKS, Log, Source
 
-_WEIGHTS, _NAMES, _DATES = ("weight", "teacher_weight"), ("crossfit_groups", "query"), ("observed_at", "outcome_at")
-"""Options that name a column with a value per row, which is not a feature then."""
+TARGETS = ("label", "lower_bound", "upper_bound")
+PER_ROW: dict[str, Any] = {
+    "weight": row_weights,
+    "teacher_weight": row_weights,
+    "crossfit_groups": checked_groups,
+    "query": checked_groups,
+}
+"""The options that name a column with a value per row, which is not a feature then, and what reads it."""
+_DATES = ("observed_at", "outcome_at")
 
-
-@dataclasses.dataclass(frozen=True)
-class Columns:
-    """The columns of a file by role."""
-
-    features: list[str]
-    privileged: list[str]
-    labels: list[str]
-    """The column of the label, or those of the lower and the upper bound."""
-    per_row: dict[str, str]
-    """The column of each given option with a value per row."""
-    compared: list[str]
-    """The columns of groups that constraints compare; they may be privileged, too."""
-    categories: list[str]
-    """The columns of names, even if they look like numbers or dates."""
-
-    @property
-    def all(self) -> list[str]:
-        """Every column to read."""
-        return [*self.features, *self.privileged, *self.labels, *self.per_row.values(), *self.compared]
-
-    @property
-    def texts(self) -> list[str]:
-        """The columns to read as text, where 7 and 007 differ."""
-        per_row = [name for dest, name in self.per_row.items() if dest not in _WEIGHTS]
-        others = {*self.features, *self.privileged, *self.labels, *self.per_row.values()}
-        return [*self.categories, *per_row, *(name for name in self.compared if name not in others)]
+Columns = dict[str, list[str]]
+"""The columns to read, by the option that names them; those of the student are ``features``."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,12 +62,9 @@ class Rows:
         return self if query is None else self.take(np.argsort(pd.factorize(query)[0], kind="stable"))
 
     @property
-    def y_with_gaps(self) -> Array:
-        """The labels, NaN if missing."""
-        labelled = self.per_row.get("labelled", np.True_)
-        return np.where(
-            labelled[:, None] if self.y.ndim == 2 and labelled.ndim else labelled, self.y, np.float32("nan")
-        )
+    def labelled(self) -> Array:
+        """Which rows have a label."""
+        return self.per_row.get("labelled", np.ones(len(self.y), bool))
 
     @property
     def supervision(self) -> dict[str, Any]:
@@ -120,56 +100,60 @@ class Training:
     columns: Columns
 
 
-def constraints_of(options: Sequence[Constraint], rows: Rows) -> list[tuple[Any, float | None]]:
+def constraints_of(options: Sequence[tuple[str, str, Any]], rows: Rows) -> list[tuple[Any, float | None]]:
     """Return the constraints of these rows, with their weights."""
     from .. import constraints
 
     groups: Any = rows.compared
-    kinds = {word: getattr(constraints, name) for word, name in CONSTRAINTS.items()}
-    return [(kinds[kind](groups[column].astype(object)), weight) for kind, column, weight in options]
+    return [
+        (getattr(constraints, CONSTRAINTS[kind])(groups[column].astype(object)), weight)
+        for kind, column, weight in options
+    ]
 
 
 def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     """Assign the columns of a file to roles; columns without an option are features of the student."""
-    given = {name: value for name, value in vars(arguments).items() if value}
-    privileged = list(dict.fromkeys(given.get("privileged", ())))
-    per_row = {name: given[name] for name in (*_WEIGHTS, *_NAMES, *_DATES) if name in given}
-    targets = {name: given[name] for name in ("label", "lower_bound", "upper_bound") if name in given}
-    if targets.get("lower_bound") == targets.get("upper_bound"):
-        targets.pop("upper_bound", None)
-    compared = [option.column for option in arguments.constraint]
-    if len(set(compared)) < len(compared):
-        raise ValueError(f"--constraint must name each column once, got {', '.join(compared)}")
-    named = {
-        **{option_of(name): [column] for name, column in targets.items()},
-        "--privileged": privileged,
-        **{option_of(name): [column] for name, column in per_row.items()},
-        "--drop": arguments.drop,
-        "--constraint": [column for column in compared if column not in privileged],
-    }
-    for option, columns in {**named, "--categories": arguments.categories}.items():
-        source.check_has(columns, f"{option} names")
-    used = Counter(column for columns in named.values() for column in set(columns))
-    duplicates = sorted(column for column, times in used.items() if times > 1)
-    if duplicates:
-        options = [option for option, columns in named.items() if duplicates[0] in columns]
-        raise ValueError(f"the column {duplicates[0]!r} is named by {' and by '.join(options)}: name it once")
-    features = [column for column in source.columns if column not in used and column not in source.row_names]
+    given = vars(arguments)
+    named = {dest: [given[dest]] for dest in (*TARGETS, *PER_ROW, *_DATES) if given.get(dest)}
+    named |= {dest: list(dict.fromkeys(given.get(dest, ()))) for dest in ("privileged", "drop", "categories")}
+    named["constraint"] = compared = [column for _, column, _ in arguments.constraint]
+    for dest, columns in named.items():
+        source.check_has(columns, f"{option_of(dest)} names")
+    # One column may be both bounds, and groups that a constraint compares may be privileged.
+    shared = [column for column in named["privileged"] if compared.count(column) == 1]
+    free = {"constraint": shared, "upper_bound": named.get("lower_bound", []), "categories": source.columns}
+    used = [(column, dest) for dest in named for column in named[dest] if column not in free.get(dest, ())]
+    for column, times in Counter(column for column, _ in used).items():
+        if times > 1:
+            options = " and by ".join(dict.fromkeys(option_of(dest) for name, dest in used if name == column))
+            raise ValueError(f"the column {column!r} is named by {options}: name it once")
+    taken = {*source.row_names, *(column for column, _ in used)}
+    features = [column for column in source.columns if column not in taken]
     if not features:
-        needed = "it needs at least one that is known at prediction"
-        raise ValueError(f"{source.name} has no column left for the student besides {describe(used)}: {needed}")
-    forbidden = [column for column in (*features, *privileged) if set(column) & set("[]<\0")]
-    if forbidden:
         raise ValueError(
-            f"the column {forbidden[0]!r} of {source.name} must have no [, ], < and NUL in its name, which XGBoost "
-            "cannot store: rename it, or leave it out with --drop"
+            f"{source.name} has no column left for the student besides {describe(sorted(taken))}: it needs at least "
+            "one that is known at prediction"
         )
-    return Columns(features, privileged, labels_of(arguments), per_row, compared, arguments.categories)
+    for column in (*features, *named["privileged"]):
+        if set(column) & set("[]<\0"):
+            raise ValueError(
+                f"the column {column!r} of {source.name} must have no [, ], < and NUL in its name, which XGBoost "
+                "cannot store: rename it, or leave it out with --drop"
+            )
+    return {dest: columns for dest, columns in named.items() if dest != "drop"} | {"features": features}
 
 
-def labels_of(arguments: argparse.Namespace) -> list[str]:
+def targets_of(columns: Columns) -> list[str]:
     """Return the column of the label, or those of both bounds, which may be the same."""
-    return [arguments.label] if arguments.label else [arguments.lower_bound, arguments.upper_bound]
+    return [column for dest in TARGETS for column in columns.get(dest, ())]
+
+
+def _read(source: Source, columns: Columns, as_text: Sequence[str]) -> pd.DataFrame:
+    """Read the columns; those of names, dates and groups stay text, where 7 and 007 differ."""
+    groups = {*columns.get("constraint", ()), *columns.get("groups", ())}
+    others = {column for dest in columns.keys() - {"constraint", "groups"} for column in columns[dest]}
+    texts = [*(columns.get(dest, []) for dest in ("categories", "crossfit_groups", "query", *_DATES)), groups - others]
+    return source.read(list(chain(*columns.values())), as_text=[*as_text, *chain(*texts)])
 
 
 def read_training(arguments: argparse.Namespace, log: Log) -> Training:
@@ -178,113 +162,83 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     check_target(arguments, params["objective"])
     source = Source(arguments.data, arguments.missing, log)
     columns, file = columns_of(source, arguments), source.name
-    labels = columns.labels
-    frame = source.read(columns.all, as_text=[*columns.texts, *(labels if len(labels) == 1 else [])])
-    if "observed_at" in columns.per_row:
-        frame = _without_early_labels(frame, columns, arguments, log)
-    target = training_labels(frame[labels], params["objective"], file, as_names=labels[0] in columns.categories)
+    targets = targets_of(columns)
+    frame = _read(source, columns, columns.get("label", ()))
+    if "observed_at" in columns:
+        frame = _without_early_labels(frame, targets[0], arguments, log)
+    target = training_labels(frame[targets], params["objective"], file, as_names=targets[0] in columns["categories"])
     n_classes = target.params.get("num_class", 1)
     if params.get("num_class", n_classes) not in (0, n_classes):
         raise ValueError(
-            f"--params num_class must be left out, got {params['num_class']}: the label {labels[0]!r} of {file} makes "
+            f"--params num_class must be left out, got {params['num_class']}: the label {targets[0]!r} of {file} makes "
             f"it {n_classes} for {target.objective}"
         )
+    n_gaps = 0 if target.labelled is None else int((~target.labelled).sum())
     if target.labelled is not None and arguments.unlabelled != "teach":
-        n_gaps = int((~target.labelled).sum())
         if arguments.unlabelled == "refuse":
-            teach = ", or --unlabelled teach to train on what the teacher predicts for them" * bool(columns.privileged)
+            teach = ", or --unlabelled teach to train on what the teacher predicts for them" * bool(
+                columns["privileged"]
+            )
             raise ValueError(
-                f"the {'label' if len(labels) == 1 else 'lower bound'} {labels[0]!r} of {file} has {n_gaps} missing "
+                f"the {'label' if len(targets) == 1 else 'lower bound'} {targets[0]!r} of {file} has {n_gaps} missing "
                 f"values in {len(frame)} rows: add --unlabelled drop to leave them out{teach}"
             )
         log(f"note: {n_gaps} of {len(frame)} rows of {file} have no label and are left out")
         frame = frame[target.labelled]
         target = dataclasses.replace(target, values=target.values[target.labelled], labelled=None)
-    x = learned_features(frame[columns.features], file, columns.categories)
-    z = learned_features(frame[columns.privileged], file, columns.categories) if columns.privileged else None
+    x = learned_features(frame[columns["features"]], file, columns["categories"])
+    z = learned_features(frame[columns["privileged"]], file, columns["categories"]) if columns["privileged"] else None
     per_row = {} if target.labelled is None else {"labelled": target.labelled}
-    per_row |= per_row_of(frame, columns.per_row, file)
-    _check_whole_queries(per_row)
-    rows = Rows(x, z, target.values, per_row, frame[columns.compared] if columns.compared else None).by_query()
-    log(f"{file}: {_counts(rows)}, {target.objective} for {' and '.join(dict.fromkeys(labels))}")
+    per_row |= _per_row(frame, columns, file)
+    rows = Rows(x, z, target.values, per_row, frame[columns["constraint"]]).by_query()
+    n_rows = f"{len(rows.y)} rows" + f" ({n_gaps} without a label)" * (target.labelled is not None)
+    n_columns = f"{len(columns['features'])} features, {len(columns['privileged'])} privileged columns"
+    log(f"{file}: {n_rows}, {n_columns}, {target.objective} for {' and '.join(dict.fromkeys(targets))}")
     return Training(rows, {**params, **target.params}, target.classes, columns)
 
 
-def _without_early_labels(
-    frame: pd.DataFrame, columns: Columns, arguments: argparse.Namespace, log: Log
-) -> pd.DataFrame:
+def _without_early_labels(frame: pd.DataFrame, label: str, arguments: argparse.Namespace, log: Log) -> pd.DataFrame:
     """Return the rows without the labels of rows whose horizon has not passed."""
-    dates = [frame[columns.per_row[name]].astype(object) for name in _DATES]
+    dates = [frame[vars(arguments)[name]].astype(object) for name in _DATES]
     observed_at, outcome_at = (column.mask(column.isin(MARKS), None) for column in dates)
     found = mature(observed_at, outcome_at, arguments.horizon, arguments.as_of)
     log(f"note: by --horizon {arguments.horizon} and --as-of {arguments.as_of} {found}")
-    name = columns.labels[0]
-    label = frame[name].where(found.labelled)
-    codes, values = pd.factorize(label.mask(label.isin(MARKS)))
-    n_other = min(np.bincount(found.y[codes >= 0] == codes[codes >= 0], minlength=2))  # either value may be the event
-    if len(values) == 2 and n_other:
-        log(f"note: the label {name!r} differs from the dates in {n_other} labelled rows and is used as it is")
-    return frame.assign(**{name: label})
+    return frame.assign(**{label: frame[label].where(found.labelled)})
 
 
-def per_row_of(frame: pd.DataFrame, columns: Mapping[str, str], file: str) -> dict[str, Array]:
-    """Return the weights, groups and queries of rows, by the options that name their columns."""
-    found: dict[str, Array] = {}
-    for dest, name in columns.items():
-        column, what = frame[name], f"{option_of(dest)} names {name!r}, which"
-        if dest in _NAMES:
-            found[dest] = np.asarray(checked_groups(column, len(frame), f"{what} in {file}"))
-        if dest in _WEIGHTS:
-            is_number = pd.api.types.is_numeric_dtype(column.dtype)
-            if not is_number or not column.between(0, np.inf, inclusive="left").all() or not column.any():
-                raise ValueError(f"{what} must have a number of at least 0 in each row of {file}, and one above 0")
-            found[dest] = column.to_numpy(np.float64)
-    return found
-
-
-def _check_whole_queries(per_row: Mapping[str, Array]) -> None:
-    if "crossfit_groups" in per_row and "query" in per_row:
-        n_torn = int((pd.Series(per_row["crossfit_groups"]).groupby(per_row["query"]).nunique() > 1).sum())
-        if n_torn:
-            raise ValueError(
-                f"--crossfit-groups must keep queries whole, got {n_torn} queries with rows in several groups: give "
-                "all rows of a query the same value, or leave it out, since queries stay whole without it"
-            )
-
-
-def _counts(rows: Rows) -> str:
-    """Return the size of the input in words."""
-    n_rows = f"{len(rows.y)} rows"
-    if "query" in rows.per_row:
-        n_rows += f" in {len(pd.unique(rows.per_row['query']))} queries"
-    if "labelled" in rows.per_row:
-        n_rows += f" ({int((~rows.per_row['labelled']).sum())} without a label)"
-    n_columns = {"feature": rows.x.shape[1], "privileged column": 0 if rows.z is None else rows.z.shape[1]}
-    return ", ".join([n_rows, *(f"{n} {name}{'s' * (n != 1)}" for name, n in n_columns.items())])
+def _per_row(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Array]:
+    """Return the weights, groups and queries of rows."""
+    return {
+        dest: read(frame[name], len(frame), name=f"{option_of(dest)} names {name!r}, which in {file}")
+        for dest, read in PER_ROW.items()
+        for name in columns.get(dest, ())
+    }
 
 
 def later_rows(
     source: Source, columns: Columns, log: Log, categories: Categories, classes: Any, objective: str, pieces: Any = ()
 ) -> tuple[Rows, pd.DataFrame]:
     """Return rows for a trained model, and the columns of the file; privileged columns are optional."""
-    labels = columns.labels if has_text_names(classes) else []
-    frame = source.read(columns.all, as_text=[*categories, *labels, *columns.texts])
-    x, z = known_features(frame[columns.features], categories, source.name, log, pieces), None
-    if columns.privileged and set(columns.privileged).issubset(source.columns):
-        z = known_features(frame[columns.privileged], categories, source.name, log)
-    y = later_labels(frame[columns.labels], classes, objective, source.name)
-    return Rows(x, z, y, per_row_of(frame, columns.per_row, source.name)).by_query(), frame
+    targets, privileged = targets_of(columns), columns.get("privileged", [])
+    frame = _read(source, columns, [*categories, *(targets if has_text_names(classes) else [])])
+    x, z = known_features(frame[columns["features"]], categories, source.name, log, pieces), None
+    if privileged and set(privileged).issubset(source.columns):
+        z = known_features(frame[privileged], categories, source.name, log)
+    y = later_labels(frame[targets], classes, objective, source.name)
+    return Rows(x, z, y, _per_row(frame, columns, source.name)).by_query(), frame
 
 
 def read_validation(source: Source, training: Training, log: Log) -> Rows:
     """Read validation rows with the training's columns and categories."""
     rows, file = training.rows, source.name
-    if "observed_at" in training.columns.per_row:
+    if "observed_at" in training.columns:
         raise ValueError(f"--valid must be a share of the rows, such as 0.2, with --observed-at, got {file}")
-    per_row = {name: column for name, column in training.columns.per_row.items() if name in ("weight", "query")}
-    columns = dataclasses.replace(training.columns, per_row=per_row)
-    source.check_has(columns.features, "the student learns from")
-    source.check_has([*columns.labels, *per_row.values()], "the training needs")
+    left_out = ("teacher_weight", "crossfit_groups", "constraint")
+    columns = {dest: names for dest, names in training.columns.items() if dest not in left_out}
+    source.check_has(columns["features"], "the student learns from")
+    source.check_has(
+        [*targets_of(columns), *columns.get("weight", ()), *columns.get("query", ())], "the training needs"
+    )
     known = {**categories_of(rows.x), **({} if rows.z is None else categories_of(rows.z))}
     valid, _ = later_rows(source, columns, log, known, training.classes, training.params["objective"])
     shared = sorted(set(valid.per_row.get("query", ())) & set(rows.per_row.get("query", ())))
@@ -298,8 +252,7 @@ def read_validation(source: Source, training: Training, log: Log) -> Rows:
 
 def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     """Split off a share of the labelled rows for validation, by groups or queries, else stratified by label."""
-    is_known = rows.per_row.get("labelled", np.ones(len(rows.y), bool))
-    known, is_aside = np.flatnonzero(is_known), np.zeros(len(rows.y), bool)
+    known, is_aside = np.flatnonzero(rows.labelled), np.zeros(len(rows.y), bool)
     generator = np.random.default_rng(seed)
     together = rows.per_row.get("crossfit_groups", rows.per_row.get("query"))
     if together is None:
@@ -313,4 +266,4 @@ def set_aside(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
         is_aside = np.isin(group, order[np.cumsum(counts[order]) <= share * len(known)])
     if is_aside[known].all() or not is_aside[known].any():
         raise ValueError(f"--valid {share:g} of {len(known)} rows leaves no row on one side: choose another share")
-    return rows.take(np.flatnonzero(~is_aside)), rows.take(np.flatnonzero(is_aside & is_known))
+    return rows.take(np.flatnonzero(~is_aside)), rows.take(np.flatnonzero(is_aside & rows.labelled))

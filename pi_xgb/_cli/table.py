@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 import zipfile
 import zlib
@@ -23,7 +22,10 @@ Log = Callable[[str], None]
 MARKS = frozenset(("", *EMPTY))
 """Common spellings of a missing value."""
 _TRUTH = {spelling: word == "true" for word in ("true", "false") for spelling in (word, word.title(), word.upper())}
-_SEMICOLONS = "is it separated by semicolons? Save it with commas, and with points in decimal numbers"
+_FORM = (
+    "it must be UTF-8 text (or packed as its ending says) with commas, not semicolons, between the values, points in "
+    "decimal numbers, and a name for every column; a value with a comma needs quotes"
+)
 
 
 class Source:
@@ -50,21 +52,19 @@ class Source:
             return
         self._marks = ["", *missing]
         # With the next line: if it were longer, pandas would read its first values as row names.
-        line: list[str] = self._csv(header=None, nrows=2, dtype=str, na_filter=False).iloc[0].tolist()
-        self.columns = [column or f"Unnamed: {i}" for i, column in enumerate(line)]  # the names of pandas
-        duplicates = pd.Index(self.columns)[pd.Index(self.columns).duplicated()]
-        if len(duplicates):
-            raise ValueError(f"{self.name} has the column {duplicates[0]!r} twice: give each column its own name")
-        if len(line) == 1 and ";" in line[0]:
-            raise ValueError(f"{self.name} has one column, {line[0]!r}: {_SEMICOLONS}")
+        head = self._csv(header=None, nrows=2, dtype=str, na_filter=False).iloc[0]
+        if len(head) == 1 and ";" in head[0]:
+            raise ValueError(f"{self.name} has one column, {head[0]!r}: {_FORM}")
+        names = pd.Series([name or f"Unnamed: {i}" for i, name in enumerate(head)])  # as pandas will call them
+        for name in names[names.duplicated()]:
+            raise ValueError(f"{self.name} has the column {name!r} twice: give each column its own name")
+        self.columns = names.tolist()
 
     def check_has(self, columns: Collection[str], what: str) -> None:
         """Raise if one of these columns is missing."""
-        present = set(self.columns)
-        missing = [column for column in columns if column not in present]
-        if missing:
-            columns = describe(self.columns)
-            raise ValueError(f"{self.name} has no column {describe(missing)}, which {what}: its columns are {columns}")
+        if missing := [column for column in columns if column not in self.columns]:
+            known = describe(self.columns)
+            raise ValueError(f"{self.name} has no column {describe(missing)}, which {what}: its columns are {known}")
 
     def read(self, columns: Collection[str], *, as_text: Collection[str] = ()) -> pd.DataFrame:
         """Read these columns in the order of the file; those in ``as_text`` stay text in a CSV file."""
@@ -91,26 +91,20 @@ class Source:
 
     def copy(self, columns: list[str]) -> pd.DataFrame:
         """Read these columns; those of a CSV file stay text, with an empty text for an empty field."""
-        return (
-            self._frame[columns] if self.is_parquet else self._csv(usecols=columns, dtype=str, na_filter=False)[columns]
-        )
+        frame = self._frame if self.is_parquet else self._csv(usecols=columns, dtype=str, na_filter=False)
+        return frame[columns]
 
     def _csv(self, **options: Any) -> pd.DataFrame:
         if "header" not in options and len(self.columns) == 1:  # a blank line is a row
             options |= {"skip_blank_lines": False, "names": self.columns, "header": 0}
         if isinstance(self._file, io.BytesIO):
             self._file.seek(0)
-            if self._file.getvalue()[:2] == b"\x1f\x8b":
-                options["compression"] = "gzip"
         try:
             frame: pd.DataFrame = pd.read_csv(self._file, **options)
         except (ValueError, EOFError, OSError, zlib.error, zipfile.BadZipFile, LZMAError) as error:
             if getattr(error, "errno", None) is not None:  # an error of the disk, not of the content
                 raise
-            advice = "it must be UTF-8 text with a line of column names, or packed as its ending says"
-            raise ValueError(
-                f"{self.name} is not a readable CSV file, {_fault(error) or f'{error}: {advice}'}"
-            ) from error
+            raise ValueError(f"{self.name} is not a readable CSV file, {str(error).strip()}: {_FORM}") from error
         return frame
 
     def _read_parquet(self) -> pd.DataFrame:
@@ -131,22 +125,3 @@ def values_of(texts: pd.Series[Any]) -> pd.Series[Any] | None:
     is_truth = len(known) > 0 and known.isin(_TRUTH).all()
     values = known.map(_TRUTH) if is_truth else pd.to_numeric(known, errors="coerce")
     return None if values.isna().any() else values.reindex(codes).set_axis(texts.index)
-
-
-def _fault(error: Exception) -> str:
-    """Return the fault of a line in terms of the file, or nothing."""
-    counts = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if counts is None:
-        return ""
-    columns, line, values = counts.groups()
-    advice = "give every column a name (in R: row.names = FALSE), and put a value with a comma in quotes"
-    return f"line {line} has {values} values for {columns} columns; {_SEMICOLONS if columns == '1' else advice}"
-
-
-def written(frame: pd.DataFrame, path: Path) -> bytes:
-    """Return the table as CSV or Parquet, by the ending of the path."""
-    if path.suffix.lower() not in PARQUET:
-        return frame.to_csv(index=False).encode()
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer)
-    return buffer.getvalue()

@@ -27,14 +27,13 @@ the first text.
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from .._core.keywords import DEFAULT_METHOD, default_kind, default_kl_weight
+from .._core.keywords import Keywords, default_kl_weight
 from .._core.losses import LOSSES
 from .._core.train import train
 from .._progress import progress_bar
@@ -44,7 +43,6 @@ from .options import SINGLE
 from .output import same_file
 from .rows import Rows, constraints_of, read_training, read_validation, set_aside
 from .table import Log, Source
-from .tune import choose
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
@@ -65,16 +63,11 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     if valid is not None and params["objective"] in LOSSES:  # XGBoost lacks a default metric for binary:logitraw
         params.setdefault("eval_metric", LOSSES[params["objective"]].with_params(params).default_metric)
     history: dict[str, Any] = {}
-    rounds = arguments.rounds
-    if arguments.kl_weight == ["auto"]:
-        rounds, fit = _chosen(arguments, params, rows, log)
-    else:
-        keywords = _teacher_keywords(arguments, params, rows, valid)
-        keywords["early_stopping_rounds"] = arguments.early_stopping
-        fit = partial(train, params, rows.student(), rounds, **keywords)
-    with progress_bar(rounds, "rounds", None) as step:
-        evals = [] if valid is None else [(valid.student(), "valid")]
-        booster = fit(evals=evals, evals_result=history, verbose_eval=False, callbacks=[_Steps(step)])
+    keywords = _teacher_keywords(arguments, params, rows, valid)
+    keywords |= {"evals": [] if valid is None else [(valid.student(), "valid")], "evals_result": history}
+    keywords |= {"early_stopping_rounds": arguments.early_stopping, "verbose_eval": False}
+    with progress_bar(arguments.rounds, "rounds", None) as step:
+        booster = train(params, rows.student(), arguments.rounds, callbacks=[_Steps(step)], **keywords)
     write_model(path, booster, training, arguments)
     log(f"{path}: {_summary(booster, history.get('valid', {}))}")
 
@@ -90,51 +83,29 @@ def _share(text: str) -> float | None:
     return share
 
 
-def _given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of the teacher that were given, as keywords of ``train``."""
-    return {name: value[0] for name in SINGLE if (value := getattr(arguments, name))}
-
-
 def _teacher_keywords(
     arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, valid: Rows | None
 ) -> dict[str, Any]:
     """Return the keywords of ``train`` for the teacher and the constraints."""
-    keywords: dict[str, Any] = {}
-    if arguments.privileged or arguments.teacher:
-        keywords = {**_given(arguments), **rows.supervision, "privileged": rows.privileged()}
-        usual = {"teacher_sees": "privileged", "method": "kbpib"}
-        stops = all(keywords.get(name, value) == value for name, value in usual.items()) and arguments.privileged
-        stops = stops and keywords.get("teacher") == "boosted"
-        if arguments.early_stopping and stops and keywords.get("kl_weight") != 0 and valid is not None:
-            if valid.z is not None:
-                keywords["privileged_evals"] = [(valid.privileged(), "valid")]
-            elif not keywords.get("crossfit"):
-                raise ValueError(
-                    f"--early-stopping needs the privileged columns in {arguments.valid} to stop the teacher: add them "
-                    "to it, or add --crossfit 5"
-                )
+    keywords: dict[str, Any] = {name: value[0] for name in SINGLE if (value := getattr(arguments, name))}
+    keywords |= {**rows.supervision, "privileged": rows.privileged()}
+    stops = Keywords.of(keywords).can_stop_early and arguments.teacher == ["boosted"] and arguments.privileged
+    if stops and arguments.early_stopping and valid is not None:
+        if valid.z is not None:
+            keywords["privileged_evals"] = [(valid.privileged(), "valid")]
+        elif not keywords.get("crossfit"):
+            raise ValueError(
+                f"--early-stopping needs the privileged columns in {arguments.valid} to stop the teacher: add them to "
+                "it, or add --crossfit 5"
+            )
     if arguments.constraint:
         constraints: list[tuple[Any, Any]] = list(constraints_of(arguments.constraint, rows))
-        if keywords:
-            teacher, weight = keywords.get("teacher"), keywords.pop("kl_weight", None)
-            if teacher is None:
-                method, objective = keywords.get("method", DEFAULT_METHOD), params["objective"]
-                crossfit = keywords.get("crossfit")
-                teacher = default_kind(method, crossfit, weight, evaluates=False, objective=objective)
-            weight = (default_kl_weight(teacher) if weight is None else weight) * keywords.pop("teacher_weight", 1)
+        if arguments.privileged or arguments.teacher:
+            teacher = Keywords.of(keywords).naming_teacher(params["objective"]).teacher
+            weight = keywords.pop("kl_weight", default_kl_weight(teacher)) * keywords.pop("teacher_weight", 1)
             constraints = [(teacher, weight), *constraints]
-        keywords |= {"teacher": constraints, "labelled": rows.per_row.get("labelled")}
+        keywords["teacher"] = constraints
     return keywords
-
-
-def _chosen(arguments: argparse.Namespace, params: dict[str, Any], rows: Rows, log: Log) -> tuple[int, Any]:
-    """Return the rounds and the training with the kl_weight of a cross-validation."""
-    constraints = constraints_of(arguments.constraint, rows)
-    keywords = {name: value for name, value in _given(arguments).items() if name != "kl_weight"}
-    selection = choose(params, rows, arguments.rounds, seed=arguments.seed, constraints=constraints, **keywords)
-    log(f"--kl-weight auto: {selection}")
-    keywords = {"privileged": rows.privileged(), "constraints": constraints, **rows.supervision}
-    return selection.choice["num_boost_round"], partial(selection.train, rows.student(), **keywords)
 
 
 class _Steps(TrainingCallback):

@@ -14,30 +14,31 @@ deploy, the gain to expect, and what would change that. Queries stay whole in th
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .model import new_model_file, write_model
 from .options import SINGLE
 from .output import print_table
-from .rows import Rows, constraints_of, read_training
+from .rows import constraints_of, read_training
 from .table import Log
-
-if TYPE_CHECKING:
-    from ..selection import Selection
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
     """Choose, print the table, and with --out train the choice."""
+    from ..selection import select
+
     path = new_model_file(arguments) if arguments.out else None
     training = read_training(arguments, log)
-    rows, constraints = training.rows, constraints_of(arguments.constraint, training.rows)
-    selection = choose(training.params, rows, arguments.rounds, constraints=constraints, **choosing_of(arguments))
+    rows = training.rows
+    keywords = {"privileged": rows.privileged(), "constraints": constraints_of(arguments.constraint, rows)}
+    keywords |= rows.supervision
+    how = {"groups": rows.per_row.get("crossfit_groups"), **choosing_of(arguments)}
+    selection = select(training.params, rows.student(), arguments.rounds, **keywords, **how)
     print_table(selection.summary, arguments.format)
     log(str(selection))
     if path is None:
         log("to train it on all rows, add --out MODEL")
         return
-    keywords = {"privileged": rows.privileged(), "constraints": constraints, **rows.supervision}
     write_model(path, selection.train(rows.student(), **keywords), training, arguments)
     log(f"{path}: written")
 
@@ -53,11 +54,3 @@ def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "n_jobs": arguments.jobs,
         "resume": arguments.resume,
     }
-
-
-def choose(params: dict[str, Any], rows: Rows, rounds: int, **keywords: Any) -> Selection:
-    """Call ``pi_xgb.select`` on rows of a file."""
-    from ..selection import select
-
-    keywords |= {"privileged": rows.privileged(), "groups": rows.per_row.get("crossfit_groups"), **rows.supervision}
-    return select(params, rows.student(), rounds, **keywords)

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._rows.checks import check_whole
-from .._rows.groups import Groups, as_groups, check_several
+from .._rows.groups import as_groups, check_several
 from .._rows.per_row import FINITE
 from .._rows.supervision import row_weights
 from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold
 from .._stats.wilson import wilson
 from ..metrics._abroca import Curve, area_between, roc_curves, warn_no_curve
 from ..metrics._rates import Values
-from .style import FEW, MARKERS, MOST, REFERENCE, as_axes, finish, short, stroke
+from .style import MARKERS, MOST, REFERENCE, as_axes, finish, short, stroke
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MIN_ROWS = 10  # the fewest rows of a calibration bin, unless the group has fewer: less is noise
-FAINT: dict[str, Any] = {"color": REFERENCE, "alpha": 0.6}
-"""The line of a group without a style of its own."""
+FEW = 3  # with more groups, intervals would hide the lines
 
 
 def plot_roc(
@@ -58,34 +57,28 @@ def plot_roc(
     """
     scores = as_scores(y_score, FINITE)
     labels = as_labels(y_true, scores.size)
-    rows = _read_rows(sensitive_features, sample_weight, scores.size)
-    check_several(rows.groups)
-    found = roc_curves(labels, scores, rows.groups, rows.weights)
-    warn_no_curve(found, rows.groups, stacklevel=2)
+    groups = as_groups(sensitive_features, scores.size)
+    check_several(groups)
+    found = roc_curves(labels, scores, groups, _weights(sample_weight, scores.size))
+    warn_no_curve(found, groups, stacklevel=2)
     curves = {code: curve for code, curve in enumerate(found) if curve is not None}
     areas = {(i, j): area_between(curves[i], curves[j]) for i, j in combinations(curves, 2)}
-    ax = as_axes(ax, rows.groups.count)
+    ax = as_axes(ax)
     _unit_square(ax)
-    names = list(rows.groups.names)
-    entries: list[tuple[Any, str]] = []
-    for code, style in _styles(rows).items():
-        if code not in curves:
-            continue
-        line = ax.plot(np.repeat(curves[code].fpr, 2), _corners(curves[code], curves[code].fpr), **style)[0]
-        if code in rows.shown:
-            position = rows.shown.index(code)
-            if rows.groups.count > FEW:  # a few markers, away from those of the neighbours
-                line.set(marker=MARKERS[position], markevery=(position / MOST / 5, 0.2))
-            entries.append((line, f"{short(names[code])}, AUC {_auc(curves[code]):.2f}"))
-    entries += _others(ax, rows)
+    for code, style in enumerate(_styles(groups.codes)):
+        if code in curves:
+            curve = curves[code]
+            auc = (np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum()
+            label = {"label": f"{short(groups.names[code])}, AUC {auc:.2f}"}
+            ax.plot(np.repeat(curve.fpr, 2), _corners(curve, curve.fpr), markevery=0.2, **label | style)
     if areas:
         widest = max(areas, key=areas.__getitem__)
         fpr = np.linspace(0, 1, 501)  # as fine as a picture
         first, other = (_corners(curves[code], fpr) for code in widest)
-        fill = ax.fill_between(np.repeat(fpr, 2), first, other, color=REFERENCE, alpha=0.35)
-        pair = "\n" + " – ".join(short(names[code]) for code in widest) if rows.groups.count > 2 else ""
-        entries.append((fill, f"ABROCA {areas[widest]:.3f}{pair}"))
-    return finish(ax, "false positive rate", "true positive rate", entries)
+        pair = "\n" + " – ".join(short(groups.names[code]) for code in widest) if groups.count > 2 else ""
+        area: dict[str, Any] = {"color": REFERENCE, "alpha": 0.35, "label": f"ABROCA {areas[widest]:.3f}{pair}"}
+        ax.fill_between(np.repeat(fpr, 2), first, other, **area)
+    return finish(ax, "false positive rate", "true positive rate", legend=True)
 
 
 def plot_calibration(
@@ -130,20 +123,17 @@ def plot_calibration(
     check_whole("n_bins", n_bins, 1)
     scores = as_probabilities(y_prob, "y_prob")
     labels = as_labels(y_true, scores.size)
-    rows = _read_rows(sensitive_features, sample_weight, scores.size)
-    ax = as_axes(ax, rows.groups.count)
+    groups, weights = as_groups(sensitive_features, scores.size), _weights(sample_weight, scores.size)
+    ax = as_axes(ax)
     _unit_square(ax)
-    entries: list[tuple[Any, str]] = []
-    for code, style in _styles(rows).items():
-        chosen = rows.groups.codes == code
-        score, share, low, high = _calibration(scores[chosen], labels[chosen], rows.weights[chosen], n_bins)
-        if rows.groups.count <= FEW:
+    for code, style in enumerate(_styles(groups.codes)):
+        chosen = groups.codes == code
+        score, share, low, high = _calibration(scores[chosen], labels[chosen], weights[chosen], n_bins)
+        if groups.count <= FEW:
             ax.vlines(score, low, high, color=style["color"])
-        line = ax.plot(score, share, **style)[0]
-        if code in rows.shown:
-            line.set_marker(MARKERS[rows.shown.index(code)])
-            entries.append((line, f"{short(rows.groups.names[code])} (n = {chosen.sum()})"))
-    return finish(ax, "predicted probability", "share of positives", entries + _others(ax, rows))
+        label = {"label": f"{short(groups.names[code])} (n = {chosen.sum()})"}
+        ax.plot(score, share, **label | style)
+    return finish(ax, "predicted probability", "share of positives", legend=True)
 
 
 def plot_scores(
@@ -183,50 +173,42 @@ def plot_scores(
     check_whole("bins", bins, 1)
     cut = None if threshold is None else as_threshold(threshold)
     scores = as_scores(y_score, FINITE)
-    rows = _read_rows(sensitive_features, sample_weight, scores.size)
-    ax = as_axes(ax, rows.groups.count)
-    edges = _bin_edges(scores, bins)
-    entries: list[tuple[Any, str]] = []
-    for code, style in _styles(rows).items():
-        chosen = rows.groups.codes == code
-        weights = rows.weights[chosen]
-        if not weights.any():
+    groups, weights = as_groups(sensitive_features, scores.size), _weights(sample_weight, scores.size)
+    ax = as_axes(ax)
+    is_share = scores.min() >= 0 and scores.max() <= 1
+    edges = np.histogram_bin_edges(scores, bins, range=(0, 1) if is_share else None)
+    for code, style in enumerate(_styles(groups.codes)):
+        chosen = groups.codes == code
+        if not (weight := weights[chosen]).any():
             continue
-        heights = 100 * np.histogram(scores[chosen], edges, weights=weights)[0] / weights.sum()
-        step = ax.stairs(heights, edges, baseline=None, **style)
-        if rows.groups.count <= FEW:
-            ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.12)
-        if code in rows.shown:
-            above = None if cut is None else 100 * np.average(scores[chosen] > cut, weights=weights)
-            label = f"n = {chosen.sum()}" if above is None else f"{above:.0f} % above"
-            entries.append((step, f"{short(rows.groups.names[code])} ({label})"))
-    entries += _others(ax, rows)
+        heights = 100 * np.histogram(scores[chosen], edges, weights=weight)[0] / weight.sum()
+        above = None if cut is None else f"{100 * np.average(scores[chosen] > cut, weights=weight):.0f} % above"
+        label = {"label": f"{short(groups.names[code])} ({above or f'n = {chosen.sum()}'})"}
+        style.pop("marker", None)  # of which a histogram has none
+        ax.stairs(heights, edges, baseline=None, **label | style)
     if cut is not None:
-        entries.append((ax.axvline(cut, color=REFERENCE), f"threshold {cut:g}"))
+        ax.axvline(cut, color=REFERENCE, label=f"threshold {cut:g}")
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(bottom=0)
-    return finish(ax, "score", "share of the group (%)", entries)
+    return finish(ax, "score", "share of the group (%)", legend=True)
 
 
-class _Rows(NamedTuple):
-    """The groups and weights of the rows; ``shown`` are the groups with a style of their own, in order."""
-
-    groups: Groups
-    weights: Values
-    shown: list[int]
-
-
-def _read_rows(sensitive_features: Any, sample_weight: Any, n_rows: int) -> _Rows:
-    """Return the checked groups and weights; the ``MOST`` largest groups are shown."""
-    groups = as_groups(sensitive_features, n_rows)
+def _weights(sample_weight: Any, n_rows: int) -> Values:
     weights = row_weights(sample_weight, n_rows)
-    largest = np.argsort(-np.bincount(groups.codes), kind="stable")[:MOST]
-    return _Rows(groups, np.ones(n_rows) if weights is None else weights, sorted(largest.tolist()))
+    return np.ones(n_rows) if weights is None else weights
 
 
-def _auc(curve: Curve) -> float:
-    """Return the area under a curve."""
-    return float((np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum())
+def _styles(codes: Any) -> list[dict[str, Any]]:
+    """Return the keywords for the line of each group; the legend has the ``MOST`` largest, other lines are faint.
+
+    Put these keywords last, as their label hides others.
+    """
+    sizes = np.bincount(codes)
+    faint: dict[str, Any] = {"color": REFERENCE, "alpha": 0.6, "zorder": 1, "label": "_"}
+    styles = [faint] * len(sizes)
+    for position, code in enumerate(sorted(np.argsort(-sizes, kind="stable")[:MOST])):
+        styles[code] = stroke(position) | {"marker": MARKERS[position]}
+    return styles
 
 
 def _corners(curve: Curve, fpr: Values) -> Values:
@@ -251,24 +233,6 @@ def _calibration(scores: Floats, labels: Bools, weights: Values, n_bins: int) ->
     share = positive / total
     # With weights a bin counts its effective number of rows.
     return scored / total, share, *wilson(share, total * total / squares, 0.95)
-
-
-def _bin_edges(scores: Floats, bins: int) -> Values:
-    """Return the edges of equal bins over [0, 1] if all scores lie there, else over their range."""
-    is_share = scores.min() >= 0 and scores.max() <= 1
-    return np.histogram_bin_edges(scores, bins, range=(0, 1) if is_share else None)
-
-
-def _styles(rows: _Rows) -> dict[int, dict[str, Any]]:
-    """Return keywords for the line of each group: smaller groups first, so that they lie beneath."""
-    faint = {code: FAINT for code in range(rows.groups.count) if code not in rows.shown}
-    return faint | {code: stroke(position) for position, code in enumerate(rows.shown)}
-
-
-def _others(ax: Axes, rows: _Rows) -> list[tuple[Any, str]]:
-    """Return the legend entry of the smaller groups."""
-    more = rows.groups.count - MOST
-    return [(ax.plot([], [], **FAINT)[0], f"{more} smaller group{'s' * (more > 1)}")] if more > 0 else []
 
 
 def _unit_square(ax: Axes) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,14 +16,6 @@ from .style import MARKERS, MOST, PALETTE, REFERENCE, as_axes, finish, short, st
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-AXIS_LABELS = {
-    "auc": "AUC",
-    "statistical_parity": "difference in selection rate\n(statistical parity, 0 = equal)",
-    "equalized_odds": "difference in error rates\n(equalized odds, 0 = equal)",
-    "equal_opportunity": "difference in true positive rate\n(equal opportunity, 0 = equal)",
-    "abroca": "area between the ROC curves\n(ABROCA, 0 = equal)",
-}
 
 
 def plot_frontier(
@@ -77,23 +70,20 @@ def plot_frontier(
     methods = table.groupby(method, sort=False, dropna=False)
     if len(methods) > MOST:
         raise ValueError(f"table must have at most {MOST} methods, got {len(methods)}: plot some of them")
-    ax = as_axes(ax, len(methods))
-    entries, has_lines = [], False
+    ax = as_axes(ax)
     for i, (name, rows) in enumerate(methods):
         keys = rows[along].astype(float) if along in rows else pd.Series(np.nan, rows.index)
         (x, x_errors), (y, y_errors) = (_means(rows, keys, column, confidence) for column in (fairness, performance))
         ax.errorbar(x, y, xerr=np.nan_to_num(x_errors), yerr=np.nan_to_num(y_errors), fmt="none", ecolor=PALETTE[i])
         is_line = len(x) > 1
-        has_lines |= is_line
-        style = stroke(i) if is_line else stroke(i) | {"linestyle": "none"}
-        entries.append((ax.plot(x, y, marker=MARKERS[i], **style)[0], short(name)))
+        style = {"marker": MARKERS[i], "label": short(name)} | stroke(i) | ({} if is_line else {"linestyle": "none"})
+        ax.plot(x, y, **style)
         for end in (0, -1) if is_line else ():
             offset: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
             ax.annotate(f"{np.unique(keys)[end]:g}", (x[end], y[end]), fontsize="small", **offset)
     ax.margins(0.12)
-    ax.locator_params(nbins=6)
-    title = f"line ends: {along}" if has_lines else None
-    return finish(ax, AXIS_LABELS.get(fairness, fairness), AXIS_LABELS.get(performance, performance), entries, title)
+    labels = (name.replace("_", " ") for name in (f"{fairness} (0 = equal)", performance))
+    return finish(ax, *labels, legend=True, title=f"line ends: {along}" if along in table else None)
 
 
 def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, ax: Axes | None = None) -> Axes:
@@ -129,15 +119,14 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     order = np.argsort(-np.fmax(np.abs(fair), np.abs(gain)), kind="stable")[:max_features]
     ax = as_axes(ax)
     place = np.arange(order.size)
-    blue = ax.barh(place - 0.2, fair[order], 0.4, color=PALETTE[0])
-    grey = ax.barh(place + 0.2, gain[order], 0.4, color="#B8B8B8", edgecolor="#606060", hatch="////")
+    label = "fair importance" + (" (undefined)" if np.isnan(fair).all() else "")
+    ax.barh(place - 0.2, fair[order], 0.4, color=PALETTE[0], label=label)
+    grey: dict[str, Any] = {"color": "#B8B8B8", "edgecolor": "#606060", "hatch": "////"}
+    ax.barh(place + 0.2, gain[order], 0.4, label=plain.replace("_", " "), **grey)
     ax.axvline(0, color=REFERENCE)
     ax.set_yticks(place, [short(table.index[i]) for i in order])
     ax.invert_yaxis()
-    label = "fair importance" + (" (undefined)" if np.isnan(fair).all() else "")
-    entries = [(blue, label), (grey, plain.replace("_", " "))]
-    finish(ax, "share of the importance\n(fair < 0: adds bias)", "", entries).grid(False, axis="y")
-    return ax
+    return finish(ax, "share of the importance\n(fair < 0: adds bias)", "", legend=True)
 
 
 def plot_kl_weight_path(
@@ -187,22 +176,21 @@ def plot_kl_weight_path(
     check_confidence(confidence)
     if nfold is not None:
         check_whole("nfold", nfold, 2)
-    found = weight_path(as_table(table), metric, maximize, nfold, confidence)
-    ax = as_axes(ax)
-    place = np.arange(found.kl_weight.size)
-    line = ax.plot(place, found.mean, marker=MARKERS[0], **stroke(0))[0]
-    if np.isfinite(found.half).any():
-        ax.errorbar(place, found.mean, found.half, fmt="none", ecolor=PALETTE[0])
-    ring: dict[str, Any] = {"markersize": 10, "fillstyle": "none", "color": PALETTE[1]}
-    best = ax.plot(place[found.best], found.mean[found.best], "D", **ring)[0]
+    name, best = best_rounds(as_table(table), metric, maximize)
+    more_is_better, mean, half = best.attrs["maximised"], best["mean"], best["std"]
+    if nfold is not None:  # xgboost.cv divides by the number of folds, not by one less.
+        half = student(nfold - 1, confidence) * half / math.sqrt(nfold - 1)
+    ax, place = as_axes(ax), np.arange(len(best))
     spread = "± 1 SD over folds" if nfold is None else f"{100 * confidence:g} % interval"
-    entries: list[tuple[Any, str]] = [(line, spread), (best, f"best: {found.kl_weight[found.best]:g}")]
-    if found.kl_weight[0] == 0:
-        entries.append((ax.axhline(found.mean[0], color=REFERENCE, linestyle="--"), "without teacher"))
-    ticks = place[:: -(-place.size // 10)]  # the labels of a long grid would run into each other
-    ax.set_xticks(ticks, [f"{found.kl_weight[i]:g}" for i in ticks])
-    direction = "↑ better" if found.maximised else "↓ better"
-    return finish(ax, "kl_weight (not to scale)", f"held-out {found.metric} ({direction})", entries)
+    ax.errorbar(place, mean, half.fillna(0), marker=MARKERS[0], label=spread, **stroke(0))
+    chosen = int(np.argmax(mean if more_is_better else -mean))
+    ring: dict[str, Any] = {"markersize": 10, "fillstyle": "none", "color": PALETTE[1]}
+    ax.plot(chosen, mean.iloc[chosen], "D", label=f"best: {best.index[chosen]:g}", **ring)
+    if best.index[0] == 0:
+        ax.axhline(mean.iloc[0], color=REFERENCE, linestyle="--", label="without teacher")
+    ax.set_xticks(place, [f"{kl_weight:g}" for kl_weight in best.index])
+    direction = "↑ better" if more_is_better else "↓ better"
+    return finish(ax, "kl_weight (not to scale)", f"held-out {name} ({direction})", legend=True)
 
 
 def as_table(table: Any, needed: Sequence[str] = (), hint: str = "", name: str = "table") -> pd.DataFrame:
@@ -233,49 +221,26 @@ def _means(rows: pd.DataFrame, keys: Any, column: str, confidence: float) -> tup
     return mean, errors
 
 
-class WeightPath(NamedTuple):
-    """The best round of each kl_weight, the half width of its bar, and the position of the best kl_weight."""
-
-    metric: str
-    maximised: bool
-    kl_weight: Values
-    mean: Values
-    half: Values
-    best: int
-
-
-def weight_path(
-    table: pd.DataFrame, metric: str | None, maximize: bool | None, nfold: int | None, confidence: float
-) -> WeightPath:
-    """Return one point per kl_weight from the table of ``pi_xgb.cv``."""
+def best_rounds(table: pd.DataFrame, metric: str | None, maximize: bool | None) -> tuple[str, pd.DataFrame]:
+    """Return the metric, and for each kl_weight the mean and std of its best round from the table of ``pi_xgb.cv``."""
     if "kl_weight" not in table.index.names:
         raise ValueError(
             f"table must have kl_weight in its index, got {list(table.index.names)}: "
             "pass the table of pi_xgb.cv for several values of kl_weight"
         )
-    name = _metric(table, metric)
-    more_is_better = name != "mape" and name.startswith(("auc", "pre", "map", "ndcg"))  # XGBoost's rule
-    maximised = more_is_better if maximize is None else bool(maximize)
-    sign = 1 if maximised else -1
-    rows = table.groupby(level="kl_weight")
-    best_rounds = [int(np.nanargmax(sign * own[f"test-{name}-mean"])) for _, own in rows]
-    best = pd.DataFrame([own.iloc[i] for (_, own), i in zip(rows, best_rounds, strict=True)])
-    mean = best[f"test-{name}-mean"].to_numpy(dtype=float)
-    half: Values = np.asarray(best.get(f"test-{name}-std", math.nan * best[f"test-{name}-mean"]), dtype=np.float64)
-    if nfold is not None:  # xgboost.cv divides by the number of folds, not by one less.
-        half = student(nfold - 1, confidence) * half / math.sqrt(nfold - 1)
-    kl_weights = np.array([kl_weight for kl_weight, _ in rows], dtype=float)
-    return WeightPath(name, maximised, kl_weights, mean, half, int(np.argmax(sign * mean)))
-
-
-def _metric(table: pd.DataFrame, metric: str | None) -> str:
-    known = [str(c)[len("test-") : -len("-mean")] for c in table.columns if str(c).startswith("test-")]
-    known = [name for name in known if f"test-{name}-mean" in table.columns]
+    known = [str(name)[len("test-") : -len("-mean")] for name in table if re.fullmatch("test-.*-mean", str(name))]
     if metric is None and len(known) == 1:
-        return known[0]
-    if metric is None or metric not in known:
+        metric = known[0]
+    if metric not in known:
         raise ValueError(f"metric must be one of {known}, the metrics of the table, got {metric!r}")
-    return metric
+    if maximize is None:  # XGBoost's rule
+        maximize = metric != "mape" and metric.startswith(("auc", "pre", "map", "ndcg"))
+    mean = table[f"test-{metric}-mean"].astype(float)
+    best = (mean if maximize else -mean).groupby(level="kl_weight").idxmax()
+    found = pd.DataFrame({"mean": mean, "std": table.get(f"test-{metric}-std", math.nan)}).loc[best]
+    found = found.droplevel([name for name in found.index.names if name != "kl_weight"])
+    found.attrs["maximised"] = maximize
+    return metric, found
 
 
 def _shares(values: Any) -> Any:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-RING: dict[str, Any] = {"markersize": 14, "fillstyle": "none", "color": REFERENCE}
 _BINS = 20
 
 
@@ -25,21 +24,26 @@ def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Ax
     """
     taught = summary[summary["kl_weight"] > 0]
     configs = taught.index.to_series().str.rsplit(n=1).str[0]  # The name of a candidate ends in its kl_weight.
-    ax = as_axes(ax, configs.nunique())
-    entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE), "plain XGBoost")]
-    chosen: list[tuple[Any, str]] = []
+    ax = as_axes(ax)
+    ax.axhline(0, color=REFERENCE, label="plain XGBoost")
     for position, config in zip(cycle(range(MOST)), configs.unique(), strict=False):
         rows = taught[configs == config]
         # Side by side, so that bars at the same kl_weight do not overlap.
         along = rows["kl_weight"] * 1.04**position
-        bars = ax.errorbar(along, rows["gain"], rows["gain_se"], marker=MARKERS[position], **stroke(position))
-        entries.append((bars, config))
-        for name in rows.index[rows["chosen"]]:
-            chosen = [(ax.plot(along[name], rows["gain"][name], "o", **RING)[0], "chosen")]
+        style = {"marker": MARKERS[position], "label": config, **stroke(position)}
+        ax.errorbar(along, rows["gain"], rows["gain_se"], **style)
+        if rows["chosen"].any():
+            ring: dict[str, Any] = {"markersize": 14, "fillstyle": "none", "color": REFERENCE}
+            ax.plot(along[rows["chosen"]], rows["gain"][rows["chosen"]], "o", label="chosen", **ring)
+    ticks = sorted(taught["kl_weight"].unique())
+    _log_axis(ax, ticks, [f"{weight:g}" for weight in ticks])
+    return finish(ax, "kl_weight", f"{better_by}, against plain XGBoost", legend=True)
+
+
+def _log_axis(ax: Axes, ticks: list[float], labels: list[str]) -> None:
     ax.set_xscale("log")
-    ax.set_xticks(sorted(taught["kl_weight"].unique()), [f"{w:g}" for w in sorted(taught["kl_weight"].unique())])
+    ax.set_xticks(ticks, labels)
     ax.set_xticks([], minor=True)
-    return finish(ax, "kl_weight", f"{better_by}, against plain XGBoost", entries + chosen)
 
 
 def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows: str = "training rows") -> Axes:
@@ -49,39 +53,29 @@ def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows
     """
     sizes = summary.index.unique("size")
     models = [model for model in summary.index.unique("model") if model != "plain XGBoost"]
-    ax = as_axes(ax, len(models))
+    ax, gain = as_axes(ax), f"{better_by}, against plain XGBoost"
     if len(sizes) == 1:
-        return _rows(summary.loc[sizes[0]], models, better_by, ax)
-    entries: list[tuple[Any, str]] = [(ax.axhline(0, color=REFERENCE), "plain XGBoost")]
+        own = summary.loc[sizes[0]].loc[models]
+        ax.axvline(0, color=REFERENCE)
+        errors = [own["gain"] - own["low"], own["high"] - own["gain"]]
+        ax.errorbar(own["gain"], range(len(models)), xerr=errors, fmt="o", color=PALETTE[0])
+        ax.set_yticks(range(len(models)), models)
+        ax.invert_yaxis()
+        return finish(ax, gain, "")
+    ax.axhline(0, color=REFERENCE, label="plain XGBoost")
     for position, model in zip(cycle(range(MOST)), models, strict=False):
         own = summary.xs(model, level="model")
-        size = own.index.to_numpy()
-        ax.fill_between(size, own["low"].to_numpy(), own["high"].to_numpy(), color=PALETTE[position], alpha=0.12)
-        entries.append((ax.plot(size, own["gain"], marker=MARKERS[position], **stroke(position))[0], model))
-    ax.set_xscale("log")
-    ax.set_xticks(list(sizes), [f"{size:,}" for size in sizes])
-    ax.set_xticks([], minor=True)
-    return finish(ax, rows, f"{better_by}, against plain XGBoost", entries)
-
-
-def _rows(summary: pd.DataFrame, models: list[str], better_by: str, ax: Axes) -> Axes:
-    ax.axvline(0, color=REFERENCE)
-    for position, model in enumerate(models):
-        row = summary.loc[model]
-        errors = np.array([[row["gain"] - row["low"]], [row["high"] - row["gain"]]])
-        ax.errorbar([row["gain"]], [position], xerr=errors, marker="o", color=PALETTE[position % MOST])
-    ax.set_yticks(range(len(models)), models)
-    ax.set_ylim(len(models) - 0.5, -0.5)
-    return finish(ax, f"{better_by}, against plain XGBoost", "")
+        ax.fill_between(own.index, own["low"], own["high"], color=PALETTE[position], alpha=0.12)
+        ax.plot(own.index, own["gain"], marker=MARKERS[position], label=model, **stroke(position))
+    _log_axis(ax, list(sizes), [f"{size:,}" for size in sizes])
+    return finish(ax, rows, gain, legend=True)
 
 
 def plot_propensity(propensity: Any, labelled: Any, ax: Axes | None) -> Axes:
     """Plot the shares of labelled and of unlabelled rows in each range of the propensity."""
     ax = as_axes(ax)
     edges = np.linspace(propensity.min(), propensity.max(), _BINS + 1)
-    entries = []
     for position, (name, rows) in enumerate({"labelled": labelled, "unlabelled": ~labelled}.items()):
-        n_rows = int(rows.sum())
-        shares = np.histogram(propensity[rows], edges)[0] / n_rows
-        entries.append((ax.stairs(shares, edges, **stroke(position)), f"{name}, {n_rows} rows"))
-    return finish(ax, "probability to be labelled, given x and z", "share of the rows", entries)
+        shares = np.histogram(propensity[rows], edges)[0] / rows.sum()
+        ax.stairs(shares, edges, label=f"{name}, {rows.sum()} rows", **stroke(position))
+    return finish(ax, "probability to be labelled, given x and z", "share of the rows", legend=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from .._rows.names import in_words, printable
@@ -10,7 +10,7 @@ from .._rows.names import in_words, printable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = (4.8, 3.8)  # inches, of a new figure
+SIZE = (6.4, 3.8)  # inches, of a new figure
 REFERENCE = "#808080"  # a grey for baselines: readable on white and on black
 
 # Okabe and Ito's colours, then four of Tol's that differ from them. Lines and markers differ too, for greyscale.
@@ -22,10 +22,7 @@ LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 
 MOST = len(PALETTE)  # the most groups or methods that readers can distinguish
-FEW = 3  # with more groups, bars and fills would hide the lines
-
 LONGEST_NAME = 24
-SHORT = 22  # the longest legend entry that leaves room for a second column
 
 
 def stroke(position: int) -> dict[str, Any]:
@@ -33,22 +30,17 @@ def stroke(position: int) -> dict[str, Any]:
     return {"color": PALETTE[position], "linestyle": LINES[position % len(LINES)]}
 
 
-def as_axes(ax: Axes | None, n_entries: int = 1) -> Axes:
+def as_axes(ax: Axes | None) -> Axes:
     """Return the user's Axes, or the Axes of a new pyplot figure; call it once all else is checked."""
     plt = pyplot()
     if ax is None:
-        return plt.subplots(figsize=with_room(SIZE, n_entries), layout="constrained")[1]  # type: ignore[no-any-return]
+        return plt.subplots(figsize=SIZE, layout="constrained")[1]  # type: ignore[no-any-return]
     if not hasattr(ax, "plot") or not hasattr(ax, "fill_between"):
         raise TypeError(
             f"ax must be a matplotlib Axes or None, got {type(ax).__name__}: "
             "pass the second value of plt.subplots(), or one element if it is an array"
         )
     return ax
-
-
-def with_room(size: tuple[float, float], n_entries: int) -> tuple[float, float]:
-    """Return the size plus room for the legend."""
-    return size[0], size[1] + 0.18 * min(n_entries, MOST + 1)
 
 
 def pyplot() -> Any:
@@ -70,18 +62,13 @@ def short(name: Hashable) -> str:
     return f" {words}" if words.startswith("_") else words
 
 
-def finish(
-    ax: Axes, xlabel: str, ylabel: str, entries: Sequence[tuple[Any, str]] = (), title: str | None = None
-) -> Axes:
-    """Set labels, grid and spines, put a legend of (artist, text) under the x label, and return the Axes."""
+def finish(ax: Axes, xlabel: str, ylabel: str, *, legend: bool = False, title: str | None = None) -> Axes:
+    """Set labels, grid and spines, put the legend on the right, and return the Axes."""
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(True, alpha=0.3)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    if entries:
-        handles, texts = zip(*entries, strict=True)
-        columns = 2 if max(len(line) for text in texts for line in text.split("\n")) <= SHORT else 1
-        place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "frameon": False, "ncols": columns}
-        place["borderaxespad"] = 4.2 + 1.5 * xlabel.count("\n")
-        ax.legend(handles, texts, title=title, fontsize="small", title_fontsize="small", **place)
+    if legend:
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "frameon": False}
+        ax.legend(title=title, fontsize="small", title_fontsize="small", **place)
     return ax

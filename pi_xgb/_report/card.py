@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._rows.names import in_words
 from ..metrics._words import sentence
-from .numbers import Numbers
+from .numbers import Numbers, with_interval
 
 
 def model_cards(numbers: Numbers, settings: Mapping[str, Mapping[str, str]], confidence: float) -> str:
@@ -18,15 +18,16 @@ def model_cards(numbers: Numbers, settings: Mapping[str, Mapping[str, str]], con
     components = []
     for name, own in numbers.items():
         by = in_words(tuple(own.groups.index.names))
-        metrics = _metrics(own.measured, "all rows")
-        if own.difference is not None:
-            metrics += _metrics(own.difference, f"all rows, less {next(iter(numbers))}")
-        for view, table in own.gaps.items():
-            metrics += _metrics(table, f"between groups by {view}")
-        for group, row in own.groups.iterrows():
-            metrics += _entries(row, f"{by} = {in_words(group)}")
-        for feature, row in own.features.iterrows():
-            metrics += _entries(row, f"feature {feature}")
+        tables = {"all rows": own.measured, f"all rows, less {next(iter(numbers))}": own.difference}
+        tables |= {f"between groups by {view}": table for view, table in own.gaps.items()}
+        metrics = [
+            _metric(kind, rows, row)
+            for rows, table in tables.items()
+            if table is not None
+            for kind, row in table.iterrows()
+        ]
+        metrics += _by_row(own.groups, f"{by} = ")
+        metrics += _by_row(own.features, "feature ")
         fairness = [
             {"groupAtRisk": row["between"], "harms": sentence(f"{gap} by {view}", row, confidence)}
             for view, table in own.gaps.items()
@@ -42,17 +43,14 @@ def model_cards(numbers: Numbers, settings: Mapping[str, Mapping[str, str]], con
     return json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.6", "components": components}, indent=1)
 
 
-def _metrics(table: pd.DataFrame, rows: str) -> list[dict[str, Any]]:
-    return [_metric(name, rows, row["value"], row.get("low"), row.get("high")) for name, row in table.iterrows()]
+def _by_row(table: pd.DataFrame, what: str) -> list[dict[str, Any]]:
+    """Return the numbers of a table whose columns come as ``name``, ``name_low`` and ``name_high``."""
+    kinds = [kind for kind in map(str, table) if not kind.endswith(("_low", "_high")) and kind != "sign"]
+    return [_metric(kind, what + in_words(name), row, kind) for name, row in table.iterrows() for kind in kinds]
 
 
-def _entries(row: pd.Series[Any], rows: str) -> list[dict[str, Any]]:
-    """Return the numbers of a row whose columns come as ``name``, ``name_low`` and ``name_high``."""
-    kinds = [kind for kind in row.index if not kind.endswith(("_low", "_high")) and kind != "sign"]
-    return [_metric(kind, rows, row[kind], row.get(f"{kind}_low"), row.get(f"{kind}_high")) for kind in kinds]
-
-
-def _metric(kind: Any, rows: str, value: float, low: Any, high: Any) -> dict[str, Any]:
+def _metric(kind: Any, rows: str, row: pd.Series[Any], name: str = "") -> dict[str, Any]:
+    value, *ends = with_interval(row, name)
     found = {"type": kind, "value": str(float(value)), "slice": rows}
-    interval = {} if low is None or low != low else {"lowerBound": str(float(low)), "upperBound": str(high)}
-    return found | ({"confidenceInterval": interval} if interval else {})
+    interval = dict(zip(("lowerBound", "upperBound"), map(str, map(float, ends)), strict=False))
+    return found | ({"confidenceInterval": interval} if ends else {})

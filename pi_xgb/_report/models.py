@@ -106,12 +106,14 @@ def score(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> Score
             f"another model with predict_proba, got {type(model).__name__}"
         )
     try:
-        return _booster(name, model, X, n_rows, threshold) if is_booster(model) else _other(name, model, X, threshold)
+        features, scores, *booster = _of_booster(model, X, n_rows) if is_booster(model) else _of_other(model, X)
+        scores = as_scores(scores, (0.0, 1.0), "train it with objective='binary:logistic'", "its predictions")
     except (ValueError, TypeError) as error:
         raise type(error)(f"model {name!r}: {error}") from error
+    return ScoredModel(name, model, features, scores, threshold, *booster)
 
 
-def _booster(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> ScoredModel:
+def _of_booster(model: Any, X: Any, n_rows: int) -> tuple[Any, ...]:
     booster = model if isinstance(model, xgboost.Booster) else model.get_booster()
     subject = booster_subject(model, _own_columns(X, booster.feature_names), n_rows)
     if subject.model.n_outputs > 1:
@@ -119,18 +121,17 @@ def _booster(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> Sc
     scores = booster.predict(subject.data, iteration_range=(subject.begin, subject.end))
     if subject.model.objective == "binary:logitraw":
         scores = 0.5 + 0.5 * np.tanh(scores / 2)
-    rounds = (subject.begin, subject.end, subject.model.n_rounds)
-    return ScoredModel(name, model, subject.data, _probabilities(scores), threshold, booster, rounds)
+    return subject.data, scores, booster, (subject.begin, subject.end, subject.model.n_rounds)
 
 
-def _other(name: str, model: Any, X: Any, threshold: float) -> ScoredModel:
+def _of_other(model: Any, X: Any) -> tuple[Any, ...]:
     if isinstance(X, xgboost.DMatrix):
         raise TypeError("X must be a DataFrame or an array for a model other than a booster, got DMatrix")
     features = _own_columns(X, getattr(model, "feature_names_in_", None))
     proba = np.asarray(model.predict_proba(features))
     if proba.ndim != 2 or proba.shape[1] != 2:
         raise ValueError(f"predict_proba must return two columns, of label 0 and label 1, got shape {proba.shape}")
-    return ScoredModel(name, model, features, _probabilities(proba[:, 1]), threshold)
+    return features, proba[:, 1]
 
 
 def _own_columns(X: Any, names: Any) -> Any:
@@ -138,7 +139,3 @@ def _own_columns(X: Any, names: Any) -> Any:
     if isinstance(X, pd.DataFrame) and names is not None and set(names) <= set(X.columns):
         return X[list(names)]
     return X
-
-
-def _probabilities(scores: Any) -> Floats:
-    return as_scores(scores, (0.0, 1.0), "train it with objective='binary:logistic'", "its predictions")

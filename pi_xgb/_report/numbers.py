@@ -18,21 +18,12 @@ from .._stats.gaps import holm
 from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
 from ..metrics._rates import ScoredRows, Values
-from ..metrics._report import ALL
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import ReportRows, ScoredModel
 
 PERFORMANCE = ("auc", "log_loss", "accuracy", "brier")
 COMPARED = (*PERFORMANCE, *GAPS)
 FLOOR = 1e-16  # least probability in the log loss, as in XGBoost
-
-
-class Resampling(NamedTuple):
-    """The settings of intervals."""
-
-    n_boot: int
-    confidence: float
-    random_state: Any
 
 
 class ModelNumbers(NamedTuple):
@@ -54,11 +45,15 @@ Numbers = dict[str, ModelNumbers]
 
 
 def compute(
-    models: Sequence[ScoredModel], rows: ReportRows, how: Resampling, metric: Any, step: Callable[[int], None]
-) -> Numbers:
-    """Return the numbers of each model; its warnings begin with its name. ``step`` counts resamples."""
+    models: Sequence[ScoredModel], rows: ReportRows, how: dict[str, Any], metric: Any, step: Callable[[int], None]
+) -> tuple[Numbers, list[tuple[str, type[Warning], bool]]]:
+    """Return the numbers of each model, and the warnings: text, category, and whether it is of our metrics.
+
+    ``step`` counts resamples.
+    """
     found: Numbers = {}
-    first = None
+    noted: list[tuple[str, type[Warning], bool]] = []
+    first: Values | None = None
     for model in models:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -66,26 +61,26 @@ def compute(
             difference = None if first is None else _table(draws - first, how)
             first = draws if first is None else first
             rates: dict[str, Any] = {"y_true": rows.labels, "y_score": model.scores, "threshold": model.threshold}
-            rates |= {"sample_weight": rows.weights, **how._asdict()}
+            rates |= {"sample_weight": rows.weights, **how}
             found[model.name] = ModelNumbers(
                 _table(draws, how),
                 difference,
-                _coarse_first(group_report(**rates, sensitive_features=rows.sensitive)),
+                group_report(**rates, sensitive_features=rows.sensitive),
                 {view: disparity_report(**rates, sensitive_features=rows.sensitive[on]) for view, on in rows.views()},
                 _features(model, rows, how, metric),
             )
         prefix = f"{model.name}: " if len(models) > 1 else ""
-        for text, warning in {str(warning.message): warning for warning in caught}.items():
-            warnings.warn_explicit(prefix + text, warning.category, warning.filename, warning.lineno)
+        # Warnings of metrics and importances point at their caller.
+        noted += [(f"{prefix}{one.message}", one.category, one.filename == __file__) for one in caught]
     gaps = [table for numbers in found.values() for table in numbers.gaps.values()]
-    if how.n_boot:
+    if how["n_boot"]:
         adjusted = holm(np.concatenate([table["p_value"] for table in gaps]))
         for table, part in zip(gaps, np.split(adjusted, len(gaps)), strict=True):
             table["p_adjusted"] = part
-    return found
+    return found, list(dict.fromkeys(noted))
 
 
-def _measured(model: ScoredModel, rows: ReportRows, how: Resampling, step: Callable[[int], None]) -> Values:
+def _measured(model: ScoredModel, rows: ReportRows, how: dict[str, Any], step: Callable[[int], None]) -> Values:
     """Return all of ``COMPARED``, first on the rows and then on each resample, ``(1 + n_boot, m)``."""
     labels, selected = rows.labels, model.scores > model.threshold
     scored = ScoredRows(labels, selected, rows.weights, rows.groups, model.scores)
@@ -94,7 +89,7 @@ def _measured(model: ScoredModel, rows: ReportRows, how: Resampling, step: Calla
     log_losses = -np.log(np.maximum(np.where(labels, model.scores, 1 - scores), FLOOR))
     losses = weight[:, None] * np.stack([log_losses, np.square(scores - labels)], axis=1)
     found = []
-    for multiplicity in (np.ones((1, labels.size)), *resamples(labels.size, how.n_boot, how.random_state)):
+    for multiplicity in (np.ones((1, labels.size)), *resamples(labels.size, how["n_boot"], how["random_state"])):
         whole = dict(zip(MEASURES, every.measures(multiplicity)[:, 0].T, strict=True))
         total = (multiplicity @ weight)[:, None]
         lost = np.divide(multiplicity @ losses, total, out=np.full((len(total), 2), np.nan), where=total > 0)
@@ -105,28 +100,27 @@ def _measured(model: ScoredModel, rows: ReportRows, how: Resampling, step: Calla
     return np.concatenate(found)
 
 
-def _table(draws: Values, how: Resampling) -> pd.DataFrame:
+def _table(draws: Values, how: dict[str, Any]) -> pd.DataFrame:
     table = pd.DataFrame({"value": draws[0]}, index=pd.Index(COMPARED))
-    if how.n_boot:
-        table["low"], table["high"] = interval(draws[1:], how.confidence)
+    if how["n_boot"]:
+        table["low"], table["high"] = interval(draws[1:], how["confidence"])
     return table
 
 
-def _coarse_first(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort groups: all rows first, then single features, then intersections."""
-    if table.index.nlevels == 1:
-        return table
-    return table.iloc[np.argsort([-list(name).count(ALL) for name in table.index], kind="stable")]
+def with_interval(row: pd.Series[Any], name: str = "") -> list[float]:
+    """Return a number of a table, and the ends of its interval if it has one."""
+    value, low, high = (name, f"{name}_low", f"{name}_high") if name else ("value", "low", "high")
+    return [row[value]] + ([row[low], row[high]] if low in row and row[low] == row[low] else [])
 
 
-def _features(model: ScoredModel, rows: ReportRows, how: Resampling, metric: Any) -> pd.DataFrame:
+def _features(model: ScoredModel, rows: ReportRows, how: dict[str, Any], metric: Any) -> pd.DataFrame:
     """Return fair importance and the SHAP gap of each feature."""
     labels: Any = rows.labels.astype(float)
     if model.booster is None:
         # A surrogate takes labels as the classes of a scikit-learn model.
         classes, codes = getattr(model.model, "classes_", None), rows.labels.astype(int)
         labels = codes if classes is None else np.asarray(classes)[codes]
-    sure = how.confidence if how.n_boot else None
+    sure = how["confidence"] if how["n_boot"] else None
     groups: dict[str, Any] = {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
     fair = fair_importance(model.model, model.features, labels, metric=metric, confidence=sure, **groups)
     drivers = shap_gap(model.model, model.features, **groups)

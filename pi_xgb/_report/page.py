@@ -7,11 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .._rows.names import in_words, printable
+from ..metrics._report import ALL
 from ..metrics._scored import MEASURES
-from .numbers import COMPARED, PERFORMANCE, Numbers
+from .numbers import COMPARED, PERFORMANCE, Numbers, with_interval
 
 COUNTS = ("rows", "weight", "positives", "selected")
 UNDEFINED = "–"
@@ -29,12 +31,15 @@ def jinja() -> Any:
     return jinja2
 
 
-def render(template: str, **content: Any) -> str:
-    """Return the page of a template; all text in ``content`` is escaped, also in tables."""
+def render(numbers: Numbers, confidence: float, max_features: int, **content: Any) -> str:
+    """Return the page; all text is escaped, also in tables."""
     loader = jinja().FileSystemLoader(Path(__file__).parent)
     environment = jinja().Environment(loader=loader, autoescape=True, trim_blocks=True)
-    environment.filters["table"] = _as_html
-    return printable(environment.get_template(template).render(content))
+    environment.filters |= {"table": _as_html, "settings": _settings}
+    surrogates = {name: own.features.attrs["surrogate"] for name, own in numbers.items()}
+    tables = _tables(numbers, confidence, max_features)
+    page = environment.get_template("report.html").render(tables=tables, surrogates=surrogates, **content)
+    return printable(page)
 
 
 def _as_html(frame: pd.DataFrame) -> Any:
@@ -44,26 +49,19 @@ def _as_html(frame: pd.DataFrame) -> Any:
 
 
 def number(value: float, digits: int = 3, *, signed: bool = False) -> str:
-    """Return a number as text, with digits in groups of three."""
-    if value != value:
-        return UNDEFINED
-    text = f"{value:{'+' if signed else ''},.{digits}f}"
-    # A rounded -0.00004 must not read as -0.000.
-    text = text if text.strip("+-0.") else text.strip("+-")
-    return text.replace("-", "−").replace(",", "\u202f")
+    """Return a number as text; a rounded -0.00004 is 0.000."""
+    return UNDEFINED if value != value else f"{value:{'+' if signed else ''}z,.{digits}f}"
 
 
 def estimate(row: pd.Series[Any], name: str = "", digits: int = 3, *, signed: bool = False) -> str:
     """Return a number with its interval on a second line, if it has one, and a star if that excludes 0."""
-    value, low, high = (name, f"{name}_low", f"{name}_high") if name else ("value", "low", "high")
     shown = partial(number, digits=digits, signed=signed)
-    if low not in row or row[low] != row[low]:
-        return shown(row[value])
-    star = " *" if signed and (row[low] > 0 or row[high] < 0) else ""
-    return f"{shown(row[value])}{star}{BREAK}{shown(row[low])} to {shown(row[high])}"
+    value, *ends = with_interval(row, name)
+    star = " *" if signed and ends and not ends[0] <= 0 <= ends[1] else ""
+    return f"{shown(value)}{star}" + (f"{BREAK}{shown(ends[0])} to {shown(ends[1])}" if ends else "")
 
 
-def report_tables(numbers: Numbers, confidence: float, max_features: int) -> dict[str, Any]:
+def _tables(numbers: Numbers, confidence: float, max_features: int) -> dict[str, Any]:
     """Return the tables of numbers, with cells of text; models, groups and features are rows."""
     performance = {name: own.measured.loc[list(PERFORMANCE)] for name, own in numbers.items()}
     gap = partial(_gap, level=1 - confidence)
@@ -97,13 +95,14 @@ def _gap(row: pd.Series[Any], level: float) -> str:
 
 
 def _groups(table: pd.DataFrame) -> pd.DataFrame:
-    frame = pd.DataFrame(index=table.index)
-    for column in (name for name in COUNTS if name in table):
-        frame[column] = table[column].map(partial(number, digits=int(column == "weight")))
-    for rate in MEASURES:
-        frame[NAMES[rate]] = table.apply(estimate, axis=1, name=rate)
-    frame.index = pd.Index([in_words(name) for name in table.index])
-    return frame.rename_axis(columns=in_words(tuple(table.index.names)))
+    counts = {name: table[name].map(partial(number, digits=int(name == "weight"))) for name in COUNTS if name in table}
+    frame = pd.DataFrame(counts | {NAMES[rate]: table.apply(estimate, axis=1, name=rate) for rate in MEASURES})
+    names = [in_words(name) for name in table.index]
+    # All rows first, then single features, then intersections.
+    order = np.argsort(
+        [-list(name).count(ALL) if isinstance(name, tuple) else 0 for name in table.index], kind="stable"
+    )
+    return frame.set_axis(names).iloc[order].rename_axis(columns=in_words(tuple(table.index.names)))
 
 
 def _features(table: pd.DataFrame, max_features: int) -> pd.DataFrame:
@@ -115,8 +114,7 @@ def _features(table: pd.DataFrame, max_features: int) -> pd.DataFrame:
     return pd.DataFrame(cells).rename_axis(index=None, columns="feature")
 
 
-def settings_table(values: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+def _settings(values: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """Return a table with a column for each of the mappings, and a row for each key."""
-    keys = list(dict.fromkeys(key for own in values.values() for key in own))
-    cells = {name: [own.get(key) or UNDEFINED for key in keys] for name, own in values.items()}
-    return pd.DataFrame(cells, index=pd.Index(keys)).rename_axis(columns="setting")
+    frame = pd.concat({name: pd.Series(own, dtype=object) for name, own in values.items()}, axis=1)
+    return frame.replace("", UNDEFINED).fillna(UNDEFINED).rename_axis(columns="setting")

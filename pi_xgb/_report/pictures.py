@@ -7,26 +7,22 @@ import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from .._plots.by_group import plot_calibration, plot_roc, plot_scores
 from .._plots.by_table import plot_importance, plot_kl_weight_path
-from .._plots.style import SIZE, with_room
+from .._plots.style import SIZE
 from .models import ReportRows, ScoredModel
 from .numbers import Numbers
 
 
-class Picture(NamedTuple):
-    """A drawing as the source of an ``img`` element, and its caption."""
+def picture(plot: Callable[..., Any], caption: str) -> tuple[str, str]:
+    """Call ``plot(ax=...)`` in matplotlib's default style; return the source of an ``img`` element and the caption.
 
-    source: str
-    caption: str
-
-
-def picture(plot: Callable[..., Any], caption: str, n_entries: int = 2) -> Picture:
-    """Call ``plot(ax=...)`` in matplotlib's default style, on a figure that is not registered with pyplot."""
+    The figure is not registered with pyplot.
+    """
     from matplotlib import style
     from matplotlib.figure import Figure
 
@@ -34,10 +30,10 @@ def picture(plot: Callable[..., Any], caption: str, n_entries: int = 2) -> Pictu
     # Text stays text: a browser has glyphs that matplotlib lacks.
     with style.context(["default", {"svg.fonttype": "none", "svg.hashsalt": "pi_xgb"}]), warnings.catch_warnings():
         warnings.simplefilter("ignore", category=UserWarning)  # of such glyphs; the numbers already gave all others
-        figure = Figure(figsize=with_room(SIZE, n_entries), layout="constrained")
+        figure = Figure(figsize=SIZE, layout="constrained")
         plot(ax=figure.subplots())
         figure.savefig(target, format="svg", metadata={"Date": None})
-    return Picture(f"data:image/svg+xml;base64,{b64encode(target.getvalue()).decode()}", caption)
+    return f"data:image/svg+xml;base64,{b64encode(target.getvalue()).decode()}", caption
 
 
 def draw(
@@ -57,7 +53,7 @@ def draw(
     }
 
 
-def _groups(model: ScoredModel, rows: ReportRows) -> Iterator[Picture]:
+def _groups(model: ScoredModel, rows: ReportRows) -> Iterator[tuple[str, str]]:
     """Draw ROC curves, calibration and scores for each view of the rows."""
     plots = {
         "ROC curve of each group, with the area between them": partial(plot_roc, rows.labels),
@@ -66,8 +62,5 @@ def _groups(model: ScoredModel, rows: ReportRows) -> Iterator[Picture]:
     }
     for view, on in rows.views():
         groups: dict[str, Any] = {"sensitive_features": rows.sensitive[on], "sample_weight": rows.weights}
-        n_groups = len(rows.sensitive[on].drop_duplicates())
         for caption, plot in plots.items():
-            yield picture(
-                partial(plot, model.scores, **groups), f"{caption}. Groups by {view}, {model.name}.", n_groups
-            )
+            yield picture(partial(plot, model.scores, **groups), f"{caption}. Groups by {view}, {model.name}.")

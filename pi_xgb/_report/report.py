@@ -12,20 +12,17 @@ import numpy as np
 import pandas as pd
 
 from .._files import new_file, write_file
-from .._plots.by_table import as_table, weight_path
+from .._plots.by_table import as_table, best_rounds
 from .._plots.style import pyplot
 from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_choice, check_whole
-from .._rows.names import in_words
 from .card import model_cards
-from .models import ReportRows, read_models, read_rows, score
-from .numbers import Resampling, compute
-from .page import jinja, render, report_tables, settings_table
+from .models import read_models, read_rows, score
+from .numbers import compute
+from .page import jinja, render
 from .pictures import draw
 from .settings import model_params, model_settings, page_settings
-from .summary import summary
-
-FEW_ROWS = 10  # smaller groups get a warning: their numbers are noisy and may identify people
+from .summary import small_groups, summary
 
 
 def report(
@@ -154,48 +151,33 @@ def report(
     if cv_table is not None:
         if not pictures:
             raise ValueError("cv_table must be None with pictures=False: leave it out, or pass pictures=True")
-        weight_path(as_table(cv_table, name="cv_table"), None, None, None, 0.95)
+        best_rounds(as_table(cv_table, name="cv_table"), None, None)
     check_bootstrap(n_boot, confidence)
     if isinstance(random_state, np.random.Generator):  # the same resamples for every table and every model
         random_state = int(random_state.integers(2**63))
-    how = Resampling(int(n_boot), confidence, random_state)
+    how = {"n_boot": int(n_boot), "confidence": confidence, "random_state": random_state}
     named = read_models(models, threshold)
     rows = read_rows(X, y, sensitive_features, sample_weight)
     scored = [score(name, model, X, rows.labels.size, cut) for name, (model, cut) in named.items()]
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with progress_bar(len(scored) * (1 + how.n_boot), "report", progress) as step:
-            numbers = compute(scored, rows, how, importance_metric, step)
-    for warning in caught:
-        warnings.warn(warning.message, stacklevel=2)
-    # Warnings of metrics and importances point at their caller; those of libraries concern the user alone.
-    notes = [str(warning.message) for warning in caught if warning.filename == compute.__code__.co_filename]
+    with progress_bar(len(scored) * (1 + n_boot), "report", progress) as step:
+        numbers, noted = compute(scored, rows, how, importance_metric, step)
+    for text, category, _ in noted:
+        warnings.warn(text, category, stacklevel=2)
     trained = {model.name: model_settings(model) for model in scored}
-    params = {model.name: model_params(model) for model in scored}
-    evaluated = page_settings(rows, how, importance_metric, evaluated_on)
-    tables = report_tables(numbers, confidence, max_features)
-    for name, values in {"trained": trained, "params": params, "settings": {"value": evaluated}}.items():
-        tables[name] = settings_table(values)
     page = render(
-        "report.html",
+        numbers,
+        confidence,
+        max_features,
         title=title,
-        summary=summary(rows, numbers, how),
-        notes=[*_small_groups(rows), *notes],
-        tables=tables,
+        summary=summary(rows, numbers, n_boot, confidence),
+        notes=[*small_groups(rows), *(text for text, _, is_ours in noted if is_ours)],
         pictures=draw(scored, rows, numbers, cv_table, max_features) if pictures else {"groups": {}, "features": {}},
-        surrogates={name: own.features.attrs["surrogate"] for name, own in numbers.items()},
         trained=trained,
-        settings=evaluated,
+        params={model.name: model_params(model) for model in scored},
+        settings=page_settings(rows, how, importance_metric, evaluated_on),
     )
     write_file(target, page.encode(), overwrite=overwrite)
     if cards is not None:
         write_file(cards, model_cards(numbers, trained, confidence).encode(), overwrite=overwrite)
     return target
-
-
-def _small_groups(rows: ReportRows) -> list[str]:
-    counts = np.bincount(rows.groups.codes)
-    small = [in_words(name) for name, n in zip(rows.groups.names, counts, strict=True) if n < FEW_ROWS]
-    note = f"Groups of fewer than {FEW_ROWS} rows: {'; '.join(small)}. Their rates are noisy and may identify people."
-    return [note] if small else []

@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import platform
 import warnings
+from typing import Any
 
 import numpy as np
 import xgboost
@@ -14,7 +15,6 @@ from .._version import __version__
 from .._xgb.booster import Configuration, configuration_of
 from ..metrics._chance import N_NULL
 from .models import ReportRows, ScoredModel
-from .numbers import Resampling
 
 LONGEST = 200
 NOT_RECORDED = "file and dates not recorded: "
@@ -65,10 +65,10 @@ def _plain(value: str) -> str:
     return value if len(value) <= LONGEST else value[: LONGEST - 1] + "…"
 
 
-def page_settings(rows: ReportRows, how: Resampling, metric: str, evaluated_on: str | None) -> dict[str, str]:
+def page_settings(rows: ReportRows, how: dict[str, Any], metric: str, evaluated_on: str | None) -> dict[str, str]:
     """Return rows and settings of the evaluation, versions and the day; counts only, no value of a row."""
-    sure = f"{100 * how.confidence:g} %"
-    bootstrap = f"{sure} percentile bootstrap, {how.n_boot} resamples, random_state {how.random_state}"
+    sure = f"{100 * how['confidence']:g} %"
+    bootstrap = f"{sure} percentile bootstrap, {how['n_boot']} resamples, random_state {how['random_state']}"
     gaps = f"{sure} intervals by inversion, p-values by permutation ({N_NULL} draws), Holm's correction over the page"
     return {
         "made on": datetime.date.today().isoformat(),
@@ -81,7 +81,7 @@ def page_settings(rows: ReportRows, how: Resampling, metric: str, evaluated_on: 
         "groups": str(rows.groups.count),
         "rows in the smallest group": str(np.bincount(rows.groups.codes).min()),
         "fair importance by": metric,
-        "intervals": bootstrap if how.n_boot else "none",
-        "differences between groups": gaps if how.n_boot else "none",
+        "intervals": bootstrap if how["n_boot"] else "none",
+        "differences between groups": gaps if how["n_boot"] else "none",
         **{"pi_xgb": __version__, "xgboost": xgboost.__version__, "Python": platform.python_version()},
     }

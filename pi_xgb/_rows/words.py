@@ -30,7 +30,7 @@ def first_text(column: pd.Series[Any], file: str) -> str:
     is_truth = values.astype(str).str.lower().isin(["true", "false"])
     suspects = [present & ~is_number & ~is_truth, present & ~is_number, present]
     row = int(next((suspect for suspect in suspects if suspect.any()), values.notna()).to_numpy().argmax())
-    return f"{values.iloc[row]!r} in {place_of(row, file)}"
+    return f"{values.iloc[row]!r} in {place_of(int(values.index[row]), file)}"
 
 
 def place_of(row: int, file: str) -> str:
