@@ -132,7 +132,7 @@ def frontier(
     jobs, cut = check_jobs(n_jobs, progress), as_cut(threshold)
     final_params, rounds = settled(params), int(num_boost_round)
     _check(final_params, constraint)
-    students = Students.read(final_params, rounds, dtrain, Keywords(), "frontier", groups=groups, sees_all=False)
+    students = Students.read(final_params, rounds, dtrain, Keywords(), "frontier", groups=groups)
     constraint.check(dtrain.num_row())
     label, weight = dtrain.get_label(), dtrain.get_weight()
     if not np.isin(label, (0, 1)).all():

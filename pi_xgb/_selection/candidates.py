@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .._core.keywords import METHODS, SEES, MethodName, seen_by
-from .._core.learners.recipe import check_teacher_word, chosen_crossfit
+from .._core.keywords import METHODS, SEES, Keywords, MethodName, seen_by
+from .._core.learners.recipe import check_teacher_word
 from .._core.losses import LOSSES
 from .._core.teachers import check_kl_weight
 from .._core.training import Teacher
@@ -73,19 +73,19 @@ class Candidate:
         """Whether there is a teacher with privileged features, if there are any."""
         return self.teacher is not None and self.sees != STUDENT_FEATURES
 
-    @property
-    def sees_all(self) -> bool:
-        """Whether its teacher sees the classifier features beside the privileged ones."""
-        return self.sees_privileged and self.seen_features(has_privileged=True) == "all"
-
-    def seen_features(self, *, has_privileged: bool) -> str:
-        """Return what its teacher sees: "privileged" or "all", where all are those of the student without others."""
-        return seen_by(self.teacher, self.sees, has_privileged=has_privileged and self.sees_privileged)
-
-    def crossfits(self, *, has_privileged: bool) -> bool:
-        """Whether its teacher is cross-fitted."""
-        sees_student = self.seen_features(has_privileged=has_privileged) == "all"
-        return self.learns_first and chosen_crossfit(self.crossfit, self.teacher, sees_student=sees_student) != 0
+    def keywords(self, config: Keywords) -> Keywords:
+        """The keywords of its teacher, with the features and the rows of ``config``."""
+        privileged = config.privileged if self.sees_privileged else None
+        own = dataclasses.replace(
+            config,
+            privileged=privileged,
+            method=self.method,
+            teacher=self.teacher,
+            teacher_sees=None if privileged is None else self.sees,
+            crossfit=self.crossfit,
+            crossfit_groups=None,
+        )
+        return dataclasses.replace(own, crossfit_groups=config.crossfit_groups) if own.is_crossfitted else own
 
     def without_privileged(self) -> Candidate:
         """The same kind of teacher, cross-fitted on the classifier features."""
@@ -147,7 +147,8 @@ def recommended(candidates: Sequence[Candidate]) -> int:
         kind = candidate.teacher if isinstance(candidate.teacher, str) else "estimator"
         distance = abs(math.log(candidate.kl_weight / usual_weight(candidate.teacher)))
         order = not candidate.learns_first, _BEST_FIRST.index(kind), not candidate.sees_privileged
-        return *order, not candidate.sees_all, candidate.crossfit == 0, distance, position
+        sees_all = seen_by(candidate.teacher, candidate.sees, has_privileged=True) == "all"
+        return *order, not sees_all, candidate.crossfit == 0, distance, position
 
     return min(range(1, len(candidates)), key=rank)
 

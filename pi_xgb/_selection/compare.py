@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.folds import run_parts
 from .._core.keywords import Keywords, MethodName
 from .._core.losses import LOSSES
 from .._rows.checks import check_confidence
@@ -18,18 +18,20 @@ from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.resume_cache import ResumeCache
 from .._rows.row_alignment import check_one_label_each, check_same_order, checked_weight
-from .._rows.supervision import checked_groups, warn_of_idle_rows
+from .._rows.supervision import checked_groups
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .._xgb.threads import jobs_side_by_side
 from .candidates import METHOD, candidates_of
-from .compared_models import ComparedModels, cells_of, table_of
+from .compared_models import compared_models, sized, table_of
 from .comparison import Comparison
+from .rivals import rival_means, with_imputed
 from .scores import score_of
-from .search import check_crossfit_fits, check_effort, held_out_ratio
-from .students import Students, labelled_part, settled
+from .search import check_effort, search
+from .splits import held_out_ratio
+from .students import Students, settled
 
 
 def compare(
@@ -137,7 +139,8 @@ def compare(
 
     Notes
     -----
-    By default ten models are scored in each of ten folds and at each size, which is what the progress counts.
+    By default five boosted models and the rivals are scored in each of ten folds and at each size, which is what the
+    progress counts.
 
     Examples
     --------
@@ -166,10 +169,9 @@ def compare(
         dtrain.set_weight(weight)
     rows = {"labelled": target.labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
     own, rounds = settled({**target.params, **own}), int(num_boost_round)
-    config, how = Keywords(privileged_rows, teacher_params=teacher_params, **rows), {"groups": groups}
-    students = Students.read(own, rounds, dtrain, config, "compare", constraints=constraints, sees_all=True, **how)
-    plain = labelled_part(dtrain, students.labelled)
-    score = score_of(metric, custom_metric, maximize, own, students.loss, plain)
+    config = Keywords(privileged_rows, teacher_params=teacher_params, **rows)
+    students = Students.read(own, rounds, dtrain, config, "compare", groups=groups, constraints=constraints)
+    score = score_of(metric, custom_metric, maximize, own, students.loss, students.known_rows)
     _, *taught = candidates_of(own, method, teacher, teacher_sees, crossfit, kl_weight)
     if len(taught) > 1:
         raise ValueError(
@@ -177,27 +179,26 @@ def compare(
             "of each keyword, and choose among several by pi_xgb.select"
         )
     student = taught[0]
-    splits = students.splits(nfold, repeats, folds, seed, target.classes)
-    cells = cells_of(students, splits, sizes, seed)
-    check_crossfit_fits(students, taught, [cell.split.train for cell in cells])
-    students.check([student, student.without_privileged()])
-    warn_of_idle_rows(students.idle)
+    splits = sized(students, students.splits(nfold, repeats, folds, seed, target.classes), sizes, seed)
+    students.check([student, student.without_privileged()], splits)
     inputs = {**students.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
-    inputs |= {"student": student, "folds": [getattr(folds, "split", None), [cell.split for cell in cells]]}
+    inputs |= {"student": student, "folds": [getattr(folds, "split", None), splits]}
     cache = ResumeCache(resume, resume_key, "compare", inputs)
-    is_finished = all(cell.name in cache for cell in cells)
-    has_rivals = students.loss.has_gradient and not constraints and not is_finished
-    models = ComparedModels.of(student, students, score, seed, has_rivals=has_rivals)
-    jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
-    effort: dict[str, Any] = {"jobs": jobs, "progress": progress, "cache": cache}
-    outcomes = run_parts(models.evaluate, cells, len(models.models), "compare", **effort)
+    rivals = None
+    if students.loss.has_gradient and not constraints and not all(split.name in cache for split in splits):
+        rivals = partial(rival_means, imputed=with_imputed(students))
+    models, jobs = (
+        compared_models(student, students, seed),
+        jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom),
+    )
+    found = search("compare", models, splits, score, rivals, jobs=jobs, progress=progress, cache=cache)
     return Comparison(
-        table_of(cells, outcomes, score),
+        table_of(splits, found, score),
         score,
         student,
-        held_out_ratio(splits),
+        held_out_ratio([split for split in splits if split.size == splits[-1].size]),
         confidence,
-        plain.num_row(),
+        students.n_labelled,
         standard_errors=standard_errors,
         unlabelled=target.labelled is not None,
     )

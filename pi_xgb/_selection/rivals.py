@@ -11,8 +11,8 @@ import xgboost
 from .._arrays import Array
 from .._core.learners.features import Features
 from .._core.learners.fit_teacher import fit_teacher
-from .._xgb.matrix import exclusive, side_by_side, slice_rows
-from .students import FoldStudents, Students, labelled_part
+from .._xgb.matrix import side_by_side
+from .students import FoldStudents, Students, cut
 
 LINEAR, FOREST, MEAN, IMPUTED = "linear", "forest", "linear and forest", "z imputed"
 RIVALS = (LINEAR, FOREST, MEAN, IMPUTED)
@@ -31,8 +31,7 @@ def with_imputed(students: Students) -> xgboost.DMatrix:
     known, n_rows = ~np.isnan(values).all(axis=1), len(values)
     with np.errstate(all="ignore"):
         values = np.where(np.isnan(values), np.nanmean(values[known], axis=0), values)
-    with exclusive(students.dtrain):
-        rows = slice_rows(students.dtrain, np.arange(n_rows))
+    rows = cut(students.dtrain, np.arange(n_rows))
     rows.set_info(label=values if values.shape[1] > 1 else values[:, 0])
     params = {"objective": "reg:squarederror", **{k: v for k, v in students.params.items() if k in ("nthread", "seed")}}
     how: dict[str, Any] = {"labelled": None if known.all() else known, "crossfit_groups": students.groups}
@@ -42,17 +41,15 @@ def with_imputed(students: Students) -> xgboost.DMatrix:
 
 def rival_means(part: FoldStudents, imputed: xgboost.DMatrix) -> dict[str, Array]:
     """Return the held-out predictions of each rival, fitted on the labelled rows of a fold."""
-    own = _fitted(part, part.dtrain, part.held_out)
-    with exclusive(imputed):
-        rows, held_out = (slice_rows(imputed, chosen) for chosen in (part.rows, part.test))
-    more = _fitted(part, rows, held_out)
-    return {**own, MEAN: (own[LINEAR] + own[FOREST]) / 2, IMPUTED: (more[LINEAR] + more[FOREST]) / 2}
+    (linear, forest), (linear_imputed, forest_imputed) = (_means(part, own) for own in (part.all.dtrain, imputed))
+    mean, of_imputed = (linear + forest) / 2, (linear_imputed + forest_imputed) / 2
+    return dict(zip(RIVALS, (linear, forest, mean, of_imputed), strict=True))
 
 
-def _fitted(part: FoldStudents, rows: xgboost.DMatrix, held_out: xgboost.DMatrix) -> dict[str, Array]:
-    rows = labelled_part(rows, part.labelled)
-    models = {kind: fit_teacher(part.all.params, rows, 1, teacher=kind, crossfit=0) for kind in (LINEAR, FOREST)}
-    return {kind: model.predict(held_out) for kind, model in models.items()}
+def _means(part: FoldStudents, matrix: xgboost.DMatrix) -> list[Array]:
+    rows, held_out = cut(matrix, part.known), cut(matrix, part.test)
+    models = [fit_teacher(part.all.params, rows, 1, teacher=kind, crossfit=0) for kind in (LINEAR, FOREST)]
+    return [model.predict(held_out) for model in models]
 
 
 def _numbers(matrix: xgboost.DMatrix) -> Any:

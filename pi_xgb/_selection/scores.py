@@ -20,6 +20,11 @@ _SMALLER_IS_BETTER = (
     *("poisson-nloglik", "gamma-deviance", "gamma-nloglik", "tweedie-nloglik", "quantile", "aft-nloglik"),
 )
 _LARGER_IS_BETTER = ("auc", "aucpr", "ndcg", "map", "pre")
+_TITLES = {
+    **dict.fromkeys(("logloss", "mlogloss"), "log loss"),
+    **dict.fromkeys(("error", "merror"), "error rate"),
+    **{name: name.upper() for name in ("auc", "rmse", "mae")},
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +36,22 @@ class Score:
     custom: Callable[..., Any] | None = None
 
     @property
+    def title(self) -> str:
+        """Its name in sentences."""
+        return _TITLES.get(self.name, self.name)
+
+    @property
+    def unit(self) -> str:
+        """The unit of a gain.
+
+        Examples
+        --------
+        >>> Score("logloss", maximised=False).unit
+        'log loss lower by'
+        """
+        return f"{self.title} {'higher' if self.maximised else 'lower'} by"
+
+    @property
     def sign(self) -> float:
         """The factor that turns a difference into a gain."""
         return 1.0 if self.maximised else -1.0
@@ -40,12 +61,11 @@ class Score:
         chosen = {key: value for key, value in params.items() if key != "eval_metric"}
         return {**chosen, **({"disable_default_eval_metric": 1} if self.custom else {"eval_metric": [self.name]})}
 
-
-def score_of_mean(score: Score, mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> float:
-    """Return the score of these means as predictions of the rows of ``matrix``."""
-    if score.custom:
-        return float(score.custom(loss.predict(margins_of(mean, loss)), matrix)[1])
-    return float(eval_of_means(mean, matrix, score.applied_to(params), loss).rpartition(":")[-1])
+    def of_mean(self, mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> float:
+        """Return the score of these means as predictions of the rows of ``matrix``."""
+        if self.custom:
+            return float(self.custom(loss.predict(margins_of(mean, loss)), matrix)[1])
+        return float(eval_of_means(mean, matrix, self.applied_to(params), loss).rpartition(":")[-1])
 
 
 def score_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -166,3 +167,8 @@ def _split(folds: Any, label: Array, groups: Array | None) -> list[Any]:
     except (TypeError, ValueError) as error:
         hint = "" if groups is not None else "; if it needs groups, pass groups, one value per row"
         raise ValueError(f"{folds} cannot split these rows: {error}{hint}") from error
+
+
+def held_out_ratio(splits: Sequence[Split]) -> float:
+    """Return the mean of n_test / n_train, for the corrected interval."""
+    return float(np.mean([len(split.test) / len(split.train) for split in splits]))
