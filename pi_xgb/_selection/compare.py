@@ -11,9 +11,9 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.keywords import Keywords, MethodName
+from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.losses import LOSSES
-from .._rows.checks import check_confidence
+from .._rows.checks import check_confidence, check_jobs, check_whole
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.resume_cache import ResumeCache
@@ -21,17 +21,17 @@ from .._rows.row_alignment import check_one_label_each, check_same_order, checke
 from .._rows.supervision import checked_groups
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
+from .._stats.paired import check_standard_errors
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .._xgb.threads import jobs_side_by_side
-from .candidates import METHOD, candidates_of
+from .candidates import candidates_of
 from .compared_models import compared_models, sized, table_of
 from .comparison import Comparison
 from .rivals import rival_means, with_imputed
 from .scores import score_of
-from .search import check_effort, search
 from .splits import held_out_ratio
-from .students import Students, settled
+from .students import Students, search, settled
 
 
 def compare(
@@ -43,7 +43,7 @@ def compare(
     params: Any = None,
     num_boost_round: int = 100,
     kl_weight: float | None = None,
-    method: MethodName = METHOD,
+    method: MethodName = DEFAULT_METHOD,
     teacher: Any = None,
     teacher_sees: Any = None,
     crossfit: int | None = None,
@@ -153,7 +153,10 @@ def compare(
     True
     """
     check_confidence(confidence)
-    jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
+    check_whole("num_boost_round", num_boost_round, 1)
+    if standard_errors is not None:
+        check_standard_errors(standard_errors)
+    jobs = check_jobs(n_jobs, progress)
     per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
     views = _divided(X, privileged, privileged_features, per_row)
     own = user_params(params)

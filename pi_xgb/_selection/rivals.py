@@ -33,7 +33,10 @@ def with_imputed(students: Students) -> xgboost.DMatrix:
         values = np.where(np.isnan(values), np.nanmean(values[known], axis=0), values)
     rows = cut(students.dtrain, np.arange(n_rows))
     rows.set_info(label=values if values.shape[1] > 1 else values[:, 0])
-    params = {"objective": "reg:squarederror", **{k: v for k, v in students.params.items() if k in ("nthread", "seed")}}
+    params = {
+        "objective": "reg:squarederror",
+        **{k: v for k, v in students.spec.params.items() if k in ("nthread", "seed")},
+    }
     how: dict[str, Any] = {"labelled": None if known.all() else known, "crossfit_groups": students.groups}
     imputed = fit_teacher(params, rows, 1, teacher="forest", crossfit=_FOLDS, **how)
     return side_by_side(students.dtrain, xgboost.DMatrix(imputed.values.reshape(n_rows, -1)))
@@ -48,7 +51,7 @@ def rival_means(part: FoldStudents, imputed: xgboost.DMatrix) -> dict[str, Array
 
 def _means(part: FoldStudents, matrix: xgboost.DMatrix) -> list[Array]:
     rows, held_out = cut(matrix, part.known), cut(matrix, part.test)
-    models = [fit_teacher(part.all.params, rows, 1, teacher=kind, crossfit=0) for kind in (LINEAR, FOREST)]
+    models = [fit_teacher(part.all.spec.params, rows, 1, teacher=kind, crossfit=0) for kind in (LINEAR, FOREST)]
     return [model.predict(held_out) for model in models]
 
 

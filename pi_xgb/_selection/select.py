@@ -11,18 +11,19 @@ import pandas as pd
 import xgboost
 
 from .._core.folds import Split
-from .._core.keywords import Keywords, MethodName
+from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.training import Teacher
 from .._plots.selection import plot_selection
+from .._rows.checks import check_jobs, check_whole
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
+from .._stats.paired import check_standard_errors
 from .._xgb.signature import called_like
 from .._xgb.threads import jobs_side_by_side
-from .candidates import METHOD, PLAIN, Candidate, candidates_of, recommended
+from .candidates import PLAIN, Candidate, candidates_of, recommended
 from .scores import Score, score_of
-from .search import check_effort, search
 from .splits import held_out_ratio, usual_repeats
-from .students import Students, Values, check_constraints, settled
+from .students import Students, check_constraints, search, settled
 from .verdict import Verdict, student_of
 
 
@@ -34,7 +35,7 @@ def select(
     *,
     privileged: xgboost.DMatrix | None = None,
     kl_weight: float | Iterable[float] | None = None,
-    method: MethodName | Iterable[MethodName] = METHOD,
+    method: MethodName | Iterable[MethodName] = DEFAULT_METHOD,
     teacher: Any = None,
     teacher_sees: Any = None,
     crossfit: int | Iterable[int] | None = None,
@@ -175,7 +176,10 @@ def select(
     ('boosted', 0.5)
     >>> booster = selection.train(dtrain, privileged=privileged)
     """
-    jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
+    check_whole("num_boost_round", num_boost_round, 1)
+    if standard_errors is not None:
+        check_standard_errors(standard_errors)
+    jobs = check_jobs(n_jobs, progress)
     candidates = candidates_of(params, method, teacher, teacher_sees, crossfit, kl_weight)
     rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
     config, best = Keywords(privileged, teacher_params=teacher_params, **rows), recommended(candidates)
@@ -248,7 +252,7 @@ class Selection:
         recommended: int,
         splits: Sequence[Split],
         score: Score,
-        found: Sequence[dict[str, tuple[Values, float]]],
+        found: Sequence[dict[str, tuple[list[float], float]]],
         standard_errors: float | None,
         *,
         has_groups: bool,
@@ -344,11 +348,6 @@ class Selection:
         **keywords
             Keywords of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
         """
-        if "num_boost_round" in keywords:
-            raise ValueError(
-                f"num_boost_round must not be passed, since cross-validation chose {self._rounds}: for another number "
-                "call pi_xgb.train with the keywords of .choice"
-            )
         rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
         return self.fit_matrices(dtrain, Keywords(privileged, **rows), keywords, constraints=constraints)[0]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._core.crossfit import whole_queries
 from .._core.engines import choose
-from .._core.folds import SharedFolds, Split, train_in_fold, training_rows
+from .._core.folds import SharedFolds, Split, run_parts, train_in_fold, training_rows
 from .._core.keywords import Keywords
 from .._core.losses import Loss
 from .._core.teachers import check_kl_weight, is_list_of_pairs
@@ -43,7 +43,7 @@ Values = NDArray[np.float64]
 class Students:
     """All rows of a search, with what its students share."""
 
-    params: dict[str, Any]
+    spec: Spec
     num_boost_round: int
     """The maximum for students, and the number of rounds of KbPIB teachers."""
     dtrain: xgboost.DMatrix
@@ -112,12 +112,13 @@ class Students:
                 f"dtrain must have no queries for {spec.objective}, since {search} reads them for ranking objectives "
                 "only: build it without qid, and pass groups=qid"
             )
-        return cls(on_one_thread(params, n_rows), num_boost_round, dtrain, config, groups, tuple(constraints))
+        own = Spec.read(on_one_thread(params, n_rows))
+        return cls(own, num_boost_round, dtrain, config, groups, tuple(constraints))
 
     @property
     def loss(self) -> Loss:
         """The loss of the student."""
-        return Spec.read(self.params).loss
+        return self.spec.loss
 
     @property
     def labelled(self) -> Array | None:
@@ -151,7 +152,7 @@ class Students:
     def inputs(self) -> dict[str, Any]:
         """The inputs of its trainings, by keyword."""
         rows = {"dtrain": self.dtrain, "groups": self.groups, "constraints": self.constraints}
-        return {"params": self.params, "num_boost_round": self.num_boost_round, **vars(self.config), **rows}
+        return {"params": self.spec.params, "num_boost_round": self.num_boost_round, **vars(self.config), **rows}
 
     def with_privileged(self, privileged: xgboost.DMatrix | None, name: str) -> Students:
         """The same rows with other features for the teachers."""
@@ -178,7 +179,7 @@ class Students:
             keywords = candidate.keywords(self.config)
             keywords.check()
             boosting = Boosting(self.dtrain, self.num_boost_round)
-            self._trainings[candidate.way] = keywords.read(Spec.read(self.params), boosting)
+            self._trainings[candidate.way] = keywords.read(self.spec, boosting)
         return self._trainings[candidate.way]
 
     def engine(self, candidate: Candidate) -> str:
@@ -195,7 +196,7 @@ class Students:
             choose("auto", training.spec, guides, is_uniform=True, dtrain=self.dtrain)
             return "auto"
 
-    def features_of(self, candidate: Candidate) -> xgboost.DMatrix:
+    def features_of(self, candidate: Candidate) -> Any:
         """The features that the candidate's teacher sees."""
         teacher = self.training(candidate).guides[0].teacher
         return teacher.features.matrix if candidate.learns_first else self.config.privileged
@@ -259,7 +260,7 @@ class FoldStudents:
 
     def fit(self, candidate: Candidate, rounds: int, **keywords: Any) -> xgboost.Booster:
         """The candidate's student."""
-        params, labelled = keywords.pop("params", self.all.params), self.labelled
+        params, labelled = keywords.pop("params", self.all.spec.params), self.labelled
         constraints = [(constraint.subset(self.rows), weight) for constraint, weight in self.all.constraints]
         if candidate == PLAIN and not constraints:
             check_evals_are_labelled(labelled, self.dtrain, keywords.get("evals") or ())
@@ -282,7 +283,7 @@ class FoldStudents:
         self.fit(
             candidate,
             self.all.num_boost_round,
-            params=score.applied_to(self.all.params),
+            params=score.applied_to(self.all.spec.params),
             engine=self.all.engine(candidate),
             evals=[(self.held_out, "test")],
             evals_result=log,
@@ -307,7 +308,7 @@ class FoldStudents:
 
     def score_of(self, mean: Array, score: Score) -> float:
         """The score of these predictions of the held-out rows."""
-        return score.of_mean(mean, self.held_out, self.all.params, self.all.loss)
+        return score.of_mean(mean, self.held_out, self.all.spec.params, self.all.loss)
 
 
 def cut(matrix: xgboost.DMatrix, rows: Array) -> xgboost.DMatrix:
@@ -337,3 +338,32 @@ def settled(params: Any) -> dict[str, Any]:
     if "alpha" in own and "reg_alpha" not in own:
         own["reg_alpha"] = own.pop("alpha")
     return own
+
+
+def search(
+    name: str,
+    models: Mapping[str, tuple[Students, Candidate]],
+    splits: Sequence[Split],
+    score: Score,
+    others: Callable[[FoldStudents], dict[str, Array]] | None = None,
+    **effort: Any,
+) -> list[dict[str, tuple[list[float], float]]]:
+    """Return for each fold and model the score on held-out rows after each round, and that of its teacher.
+
+    The first model is plain XGBoost. ``others`` returns the predictions of further models, by their names.
+    """
+
+    def evaluate(split: Split, step: Callable[[], None]) -> dict[str, tuple[list[float], float]]:
+        parts: dict[str, FoldStudents] = {}
+        found = {}
+        for model, (students, candidate) in models.items():
+            if students.name not in parts:
+                parts[students.name] = students.take(split.train, split.test, split.shared)
+            found[model] = parts[students.name].scores(candidate, score)
+            step()
+        if others is not None:
+            found |= {model: ([parts[""].score_of(mean, score)], np.nan) for model, mean in others(parts[""]).items()}
+            step()
+        return found
+
+    return run_parts(evaluate, splits, len(models) + (others is not None), name, **effort)
