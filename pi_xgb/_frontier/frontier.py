@@ -17,6 +17,7 @@ from .._arrays import Array
 from .._constraints.groups import BetweenGroups, EqualizedOdds
 from .._core.folds import Split
 from .._core.keywords import Keywords
+from .._core.training import Guide
 from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_jobs, check_whole
 from .._rows.groups import MAX_GROUPS, Groups, check_few
@@ -154,7 +155,7 @@ def frontier(
 
         def scores_of(kl_weight: float, taught_by: BetweenGroups) -> tuple[Array, float]:
             """Return the mean held-out score of each row, and the mean gap on training rows."""
-            taught = dataclasses.replace(students, constraints=[(taught_by, kl_weight)] if kl_weight else [])
+            taught = dataclasses.replace(students, constraints=[Guide(taught_by, kl_weight)] if kl_weight else [])
             total, count = np.zeros((2, dtrain.num_row()))
 
             def of_fold(split: Split) -> tuple[Array, float]:

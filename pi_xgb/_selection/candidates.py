@@ -123,7 +123,7 @@ def candidates_of(
         if teacher_sees is None
         else checked_list(teacher_sees, "teacher_sees", partial(check_choice, choices=SEES, name="teacher_sees"))
     )
-    folds = [None] if crossfit is None else checked_list(crossfit, "crossfit", _check_folds)
+    folds = [None] if crossfit is None else checked_list(crossfit, "crossfit", partial(check_whole, "crossfit"))
     weights = None if kl_weight is None else positive_weights(kl_weight, (TRAINED_KL_WEIGHT,))
     ways = [way for way in itertools.product(teachers, views, folds) if _is_useful(*way, folds)]
     candidates = [PLAIN]
@@ -182,9 +182,3 @@ def _teachers(teacher: Any) -> list[Any]:
     if hasattr(teacher, "fit"):
         return [teacher]
     return checked_list(teacher, "teacher", check_teacher_word)
-
-
-def _check_folds(folds: Any) -> None:
-    check_whole("crossfit", folds, 0)
-    if folds == 1:
-        raise ValueError("crossfit must be at least 2, or 0 for in-sample teachers, got 1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -11,9 +12,10 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
+from .._core.folds import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.losses import LOSSES
-from .._rows.checks import check_confidence, check_jobs, check_whole
+from .._rows.checks import check_confidence, check_jobs, check_whole, several
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.resume_cache import ResumeCache
@@ -22,15 +24,22 @@ from .._rows.supervision import checked_groups
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
 from .._stats.paired import check_standard_errors
-from .._xgb.matrix import matrix_of, runs, set_queries
+from .._xgb.matrix import (
+    copy_queries,
+    matrix_of,
+    rows_without_values,
+    runs,
+    set_queries,
+    side_by_side,
+    slice_rows,
+)
 from .._xgb.params import user_params
 from .._xgb.threads import jobs_side_by_side
-from .candidates import candidates_of
-from .compared_models import compared_models, sized, table_of
-from .comparison import Comparison
+from .candidates import PLAIN, Candidate, candidates_of
+from .comparison import BASELINE, CEILING, SELF, SHUFFLED, STUDENT, Comparison, table_of
 from .rivals import rival_means, with_imputed
 from .scores import score_of
-from .splits import held_out_ratio
+from .splits import held_out_ratio, subset
 from .students import Students, search, settled
 
 
@@ -205,6 +214,51 @@ def compare(
         standard_errors=standard_errors,
         unlabelled=target.labelled is not None,
     )
+
+
+def sized(students: Students, splits: Sequence[Split], sizes: Any, seed: int) -> list[Split]:
+    """Return every fold at every number of labelled training rows."""
+    label = students.loss.label_of(students.dtrain)
+    full = min(len(split.train) for split in splits)
+    for size in (sizes := several(sizes)):
+        check_whole("sizes", size, 2)
+        if size >= full:
+            raise ValueError(
+                f"sizes must be below the {full} {students.labelled_rows} of a fold, which are always included, got "
+                f"{size}: pass smaller sizes"
+            )
+    cells = []
+    for number, split in enumerate(splits):
+        for size in sorted(set(sizes)):
+            rows = subset(label, split.train, size, seed + number)
+            cells.append(split._replace(train=rows, shared=None, size=int(size)))
+        # Folds differ by a row or so; the curve has one point for all of them.
+        cells.append(split._replace(size=full))
+    return cells
+
+
+def compared_models(student: Candidate, students: Students, seed: int) -> dict[str, tuple[Students, Candidate]]:
+    """Return the boosted models by their names in tables: the rows with their features, and how they are taught."""
+    privileged: Any = students.config.privileged
+    # Rows without any privileged value are not shuffled, so that the same rows have a teacher.
+    filled = np.flatnonzero(~rows_without_values(privileged))
+    order = np.arange(privileged.num_row())
+    order[filled] = np.random.default_rng(seed).permutation(filled)
+    others = slice_rows(privileged, order)
+    for field in students.loss.label_fields:  # features of other rows with the labels of these
+        others.set_info(**{field: students.dtrain.get_float_info(field)})
+    copy_queries(students.dtrain, others)
+    shuffled = students.with_privileged(others, "shuffled")
+    shuffled.training(student)  # read here, once for all threads
+    both = side_by_side(students.dtrain, privileged)
+    ceiling = dataclasses.replace(students.with_privileged(None, "ceiling"), dtrain=both)
+    return {
+        BASELINE: (students, PLAIN),
+        CEILING: (ceiling, PLAIN),
+        STUDENT: (students, student),
+        SELF: (students, student.without_privileged()),
+        SHUFFLED: (shuffled, student),
+    }
 
 
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:

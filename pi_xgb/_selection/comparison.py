@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from .._core.folds import Split
 from .._plots.selection import plot_comparison
 from .._rows.checks import check_choice
 from .._stats.paired import Interval, corrected_interval, student
 from .candidates import Candidate
-from .compared_models import BASELINE, SELF, SHUFFLED, STUDENT
 from .rivals import FOREST, IMPUTED, LINEAR, MEAN
 from .scores import Score
 from .verdict import Verdict, student_of
 
+BASELINE, CEILING, STUDENT, SELF, SHUFFLED, TEACHER = (
+    *("plain XGBoost", "z known at prediction", "student", "self-distillation", "shuffled", "teacher"),
+)
 _RIVALS = {
     LINEAR: "a linear model",
     FOREST: "a forest",
@@ -136,3 +141,38 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"<Comparison: {self._verdict.instruction} {self._verdict.expectation}>"
+
+
+def table_of(splits: Sequence[Split], found: Sequence[dict[str, Any]], score: Score) -> pd.DataFrame:
+    """Return a row per fold and model.
+
+    The rounds of a student are those that are best on average in the other folds of the same size and repeat, so that
+    the held-out rows of a fold do not choose the rounds by which they are scored.
+    """
+    rows = []
+    for split, outcome in zip(splits, found, strict=True):
+        beside = [
+            other
+            for place, other in zip(splits, found, strict=True)
+            if place is not split and (place.size, place.repeat) == (split.size, split.repeat)
+        ]
+        best = {
+            model: int((score.sign * np.mean([other[model][0] for other in beside], axis=0)).argmax())
+            for model in outcome
+        }
+        scores = {model: curve[best[model]] for model, (curve, _) in outcome.items()} | {TEACHER: outcome[STUDENT][1]}
+        rows += [
+            {
+                "size": split.size,
+                "repeat": split.repeat,
+                "fold": split.fold,
+                "model": model,
+                "score": value,
+                "gain": score.sign * (value - scores[BASELINE]) + 0.0,  # no -0
+                "rounds": best[model] + 1 if model in outcome and len(outcome[model][0]) > 1 else 0,
+                "n_train": len(split.train),
+                "n_test": len(split.test),
+            }
+            for model, value in scores.items()
+        ]
+    return pd.DataFrame(rows)

@@ -23,7 +23,7 @@ from .._xgb.threads import jobs_side_by_side
 from .candidates import PLAIN, Candidate, candidates_of, recommended
 from .scores import Score, score_of
 from .splits import held_out_ratio, usual_repeats
-from .students import Students, check_constraints, search, settled
+from .students import Students, search, settled
 from .verdict import Verdict, student_of
 
 
@@ -364,7 +364,6 @@ class Selection:
         For adapters.
         """
         check_is_dmatrix(dtrain, "dtrain")
-        check_constraints(constraints)
         rows = {**vars(config), "constraints": constraints or None}
         missing = [name for name in self._needed if rows[name] is None]
         if missing:

@@ -7,20 +7,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xgboost
 from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._core.crossfit import whole_queries
 from .._core.engines import choose
-from .._core.folds import SharedFolds, Split, run_parts, train_in_fold, training_rows
+from .._core.folds import SharedFolds, Split, train_in_fold, training_rows
+from .._core.joint import pairs_of
 from .._core.keywords import Keywords
 from .._core.losses import Loss
-from .._core.teachers import check_kl_weight, is_list_of_pairs
+from .._core.teachers import as_guides
 from .._core.train import train
-from .._core.training import Boosting, Guide, Spec, Teacher, Training
+from .._core.training import Boosting, Guide, Spec, Training
+from .._progress import progress_bar
 from .._rows.matrix_checks import check_is_dmatrix
+from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import (
     check_evals_are_labelled,
     checked_groups,
@@ -31,7 +33,7 @@ from .._rows.supervision import (
 )
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
 from .._xgb.params import objective_name, user_params
-from .._xgb.threads import on_one_thread
+from .._xgb.threads import in_threads, on_one_thread
 from .candidates import PLAIN, Candidate
 from .scores import Score
 from .splits import splits_of
@@ -51,7 +53,7 @@ class Students:
     """The privileged features, ``teacher_params``, and by row ``labelled``, ``teacher_weight``, ``crossfit_groups``."""
     groups: Array | None
     """Rows that stay together in the folds of the search."""
-    constraints: Sequence[tuple[Teacher, float]]
+    constraints: Sequence[Guide]
     """Constraints of every candidate."""
     name: str = ""
     """The name of the features, where several share the folds."""
@@ -87,7 +89,8 @@ class Students:
                 "a time, or score all of them with pi_xgb.cv(..., kl_weight=[0.0, 1.0, 10.0])"
             )
         groups = whole_queries(spec.loss, dtrain, checked_groups(groups, n_rows), "groups")
-        check_constraints(constraints)
+        pairs = pairs_of(constraints, "constraints")
+        guides = as_guides(pairs, None, spec.loss.range) if pairs else []
         weight = read_teacher_weight(config.teacher_weight, n_rows)
         if config.teacher_weight is None and privileged is not None:
             weight = weight_of_known(privileged, besides=dtrain)
@@ -105,15 +108,15 @@ class Students:
         )
         training = config.read(spec, Boosting(dtrain, num_boost_round))
         training.check_labelled_rows()
-        for constraint, _ in constraints:
-            constraint.start(training)
+        for guide in guides:
+            guide.teacher.start(training)
         if query_of_row(dtrain) is not None and not spec.loss.by_query:
             raise ValueError(
                 f"dtrain must have no queries for {spec.objective}, since {search} reads them for ranking objectives "
                 "only: build it without qid, and pass groups=qid"
             )
         own = Spec.read(on_one_thread(params, n_rows))
-        return cls(own, num_boost_round, dtrain, config, groups, tuple(constraints))
+        return cls(own, num_boost_round, dtrain, config, groups, guides)
 
     @property
     def loss(self) -> Loss:
@@ -161,16 +164,11 @@ class Students:
 
     def check(self, candidates: Sequence[Candidate], splits: Sequence[Split]) -> None:
         """Raise, before any training, if a candidate cannot teach these rows, or the rows of a fold are too few."""
-        crossfit, groups = max(candidate.crossfit or 0 for candidate in candidates), self.config.crossfit_groups
-        fewest = min(len(split.train if groups is None else pd.unique(groups[split.train])) for split in splits)
-        if crossfit > fewest:
-            unit = self.labelled_rows if groups is None else f"groups in the {self.labelled_rows}"
-            raise ValueError(
-                f"crossfit must be at most the {fewest} {unit} of a fold, got {crossfit}: use a smaller crossfit, more "
-                "training rows in each fold, or finer groups"
-            )
         for candidate in candidates:
             self.engine(candidate)
+            if candidate.learns_first:
+                for split in splits:
+                    self.training(candidate).guides[0].teacher.check_crossfit(split.train)
         warn_of_idle_rows(self.idle)
 
     def training(self, candidate: Candidate) -> Training:
@@ -187,8 +185,7 @@ class Students:
         if candidate == PLAIN:
             return "auto"
         training = self.training(candidate)
-        guides = [guide._replace(kl_weight=candidate.kl_weight) for guide in training.guides]
-        guides += [Guide(constraint, weight) for constraint, weight in self.constraints]
+        guides = [training.guides[0]._replace(kl_weight=candidate.kl_weight), *self.constraints]
         uniform = self.labelled is None and self.config.teacher_weight is None
         try:
             return choose("native", training.spec, guides, is_uniform=uniform)
@@ -261,7 +258,8 @@ class FoldStudents:
     def fit(self, candidate: Candidate, rounds: int, **keywords: Any) -> xgboost.Booster:
         """The candidate's student."""
         params, labelled = keywords.pop("params", self.all.spec.params), self.labelled
-        constraints = [(constraint.subset(self.rows), weight) for constraint, weight in self.all.constraints]
+        own = [constraint.subset(self.rows) for constraint in self.all.constraints]
+        constraints = [(constraint.teacher, constraint.weight) for constraint in own]
         if candidate == PLAIN and not constraints:
             check_evals_are_labelled(labelled, self.dtrain, keywords.get("evals") or ())
             # Cut from the rows of the search, since the matrix of a caller may consist of quantiles.
@@ -317,20 +315,6 @@ def cut(matrix: xgboost.DMatrix, rows: Array) -> xgboost.DMatrix:
         return slice_rows(matrix, rows)
 
 
-def check_constraints(constraints: Any) -> None:
-    """Raise unless the constraints are pairs of a teacher of these rows and its weight."""
-    is_empty = isinstance(constraints, (list, tuple)) and not constraints
-    if not (is_empty or is_list_of_pairs(constraints)):
-        raise TypeError(
-            "constraints must be a list of (constraint, weight), as in constraints=[(DemographicParity(sex), 5.0)], "
-            f"got {constraints!r}"
-        )
-    for constraint, weight in constraints:
-        if not isinstance(constraint, Teacher):
-            raise TypeError(f"a constraint must be one of pi_xgb.constraints, got {type(constraint).__name__}")
-        check_kl_weight(weight, "the weight of a constraint")
-
-
 def settled(params: Any) -> dict[str, Any]:
     """Return the params under unambiguous names, since otherwise every training would warn."""
     own = user_params(params)
@@ -346,14 +330,17 @@ def search(
     splits: Sequence[Split],
     score: Score,
     others: Callable[[FoldStudents], dict[str, Array]] | None = None,
-    **effort: Any,
+    *,
+    jobs: int,
+    progress: bool | None,
+    cache: ResumeCache,
 ) -> list[dict[str, tuple[list[float], float]]]:
     """Return for each fold and model the score on held-out rows after each round, and that of its teacher.
 
     The first model is plain XGBoost. ``others`` returns the predictions of further models, by their names.
     """
 
-    def evaluate(split: Split, step: Callable[[], None]) -> dict[str, tuple[list[float], float]]:
+    def evaluate(split: Split) -> dict[str, tuple[list[float], float]]:
         parts: dict[str, FoldStudents] = {}
         found = {}
         for model, (students, candidate) in models.items():
@@ -366,4 +353,7 @@ def search(
             step()
         return found
 
-    return run_parts(evaluate, splits, len(models) + (others is not None), name, **effort)
+    n_left = sum(split.name not in cache for split in splits)
+    n_steps = len(models) + (others is not None)
+    with progress_bar(n_left * n_steps, name, progress, n_steps) as step:
+        return in_threads(cache.memoize(evaluate, lambda split: split.name), splits, jobs)
