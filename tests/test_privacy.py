@@ -875,20 +875,6 @@ def attack_on_the_table():
     return audit(train, runs=2000, delta=1e-6)
 
 
-def attack_on_the_width():
-    """The largest noisy prediction, where a row alone in its cell may widen the range of all rows."""
-    seeds = itertools.count()
-    z = np.repeat([2, 0, 1], [1, 1000, 1000])
-    y = (np.arange(2001) % 10 == 0) | ((z == 1) & (np.arange(2001) % 10 == 1))
-    other = np.append(0, z[1:])
-
-    def train(table):
-        options = {"bounds": {0: [0, 1, 2]}, "unsafe_seed": next(seeds), "noise": "randomized_response"}
-        return PrivateTeacher(1.0, 1e-6, **options).fit(table, y.astype(int))
-
-    return audit(train, z, other, lambda teacher: teacher.values.max(), runs=600, delta=1e-6)
-
-
 def halve_the_noise_of_tables(monkeypatch):
     real = SeededNoise.laplace
     monkeypatch.setattr(
@@ -896,30 +882,11 @@ def halve_the_noise_of_tables(monkeypatch):
     )
 
 
-def read_the_width_from_rows(monkeypatch):
-    real = histogram.Histogram.fit
-
-    def fit(self, values, *rest):
-        self.seen = values
-        real(self, values, *rest)
-
-    monkeypatch.setattr(histogram.Histogram, "fit", fit)
-    ends = property(lambda self: (self.predict(self.seen).min(), self.predict(self.seen).max()))
-    monkeypatch.setattr(histogram.Histogram, "range", ends)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("attack", "break_it"),
-    [
-        (attack_on_the_table, halve_the_noise_of_tables),
-        (attack_on_the_width, read_the_width_from_rows),
-    ],
-)
-def test_the_audit_finds_broken_mechanisms_and_not_the_right_one(monkeypatch, attack, break_it):
-    assert attack().epsilon <= 1.0
-    break_it(monkeypatch)
-    assert attack().epsilon > 1.0
+def test_the_audit_finds_a_broken_mechanism_and_not_the_right_one(monkeypatch):
+    assert attack_on_the_table().epsilon <= 1.0
+    halve_the_noise_of_tables(monkeypatch)
+    assert attack_on_the_table().epsilon > 1.0
 
 
 def test_a_bound_is_right_about_a_mechanism_that_is_known():

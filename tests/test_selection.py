@@ -18,7 +18,7 @@ from pi_xgb._core.keywords import METHODS, SEES, Keywords
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.splits import splits_of, subset, usual_repeats
 from pi_xgb._selection.verdict import Verdict
-from pi_xgb._stats.paired import Interval, corrected_interval
+from pi_xgb._stats.paired import Interval
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import Selection, select
 
@@ -136,16 +136,6 @@ def test_a_selection_changes_nothing_of_the_users_and_keeps_nothing_of_the_data(
         assert np.array_equal(now, then)
     # The same objects again give the same table.
     assert select(params, dtrain, ROUNDS, privileged=privileged, **settings).table.equals(first.table)
-
-
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_the_interval_is_nadeau_and_bengios(confidence):
-    d, ratio = np.array([0.03, -0.01, 0.02, 0.04, 0.0, 0.01]), 0.25
-    interval = corrected_interval(d, ratio, confidence)
-    error = np.sqrt((1 / 6 + ratio) * d.var(ddof=1))
-    low, high = stats.t.interval(confidence, 5, loc=d.mean(), scale=error)
-    # variance (1/J + n_test/n_train) s^2, Student's t with J - 1 degrees of freedom
-    assert interval == pytest.approx((d.mean(), error, low, high), rel=1e-9)
 
 
 @pytest.mark.parametrize(("sees", "crossfit"), [("privileged", 0), ("all", 2)])

@@ -135,27 +135,6 @@ def test_times_and_medians_are_selected_by_their_own_metric(made: Made, objectiv
     assert np.isfinite(selection.summary["teacher_score"].iloc[1])
 
 
-def test_plain_xgboost_in_a_comparison_weighs_queries(made: Made) -> None:
-    halves = made.query < N_QUERIES // 2
-    folds = [(np.flatnonzero(halves), np.flatnonzero(~halves)), (np.flatnonzero(~halves), np.flatnonzero(halves))]
-    weight = np.where(np.arange(N_QUERIES) % 2, 1.0, 30.0)
-    keywords = {**COMPARED, "folds": folds, "groups": made.query, "sample_weight": weight[made.query]}
-    comparison = pi_xgb.compare(made.x, made.relevance, made.z, params=RANKED, **keywords)
-    table = comparison.table[comparison.table["model"] == "plain XGBoost"]
-    for (train, test), (_, row) in zip(folds, table.iterrows(), strict=True):
-        dtrain, dtest = (
-            xgb.DMatrix(
-                made.x.iloc[part],
-                made.relevance[part],
-                qid=made.query[part],
-                weight=weight[np.unique(made.query[part])],
-            )
-            for part in (train, test)
-        )
-        booster = xgb.train({**RANKED, "eval_metric": "ndcg"}, dtrain, row["rounds"])
-        assert row["score"] == pytest.approx(float(booster.eval(dtest).split(":")[1]), abs=1e-5)
-
-
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "jpib": ({}, {"method": ["kbpib", "jpib"]}, "an adaptive teacher.*method='kbpib'"),
     "exponential gain": ({"ndcg_exp_gain": True}, {}, r"params\['ndcg_exp_gain'\] = False"),

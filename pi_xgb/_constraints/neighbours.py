@@ -55,7 +55,7 @@ def within_radius(features: Array, radius: float) -> Neighbours:
     """Return neighbours at a Euclidean distance of at most ``radius``."""
     from scipy.spatial import cKDTree
 
-    points, point = np.unique(features, axis=0, return_inverse=True)  # in the same order for any order of rows
+    points, point = _distinct(features)
     tree = cKDTree(points)
     n_pairs = int(tree.count_neighbors(tree, radius))
     if n_pairs > MAX_NEIGHBOURS:
@@ -82,7 +82,7 @@ def k_nearest(features: Array, k: int) -> Neighbours:
 
     if k >= len(features):
         raise ValueError(f"k must be at most {len(features) - 1} for features of {len(features)} rows, got k={k}")
-    points, point = np.unique(features, axis=0, return_inverse=True)  # in the same order for any order of rows
+    points, point = _distinct(features)
     count = np.bincount(point)
     _, nearest = cKDTree(points).query(points, k=np.arange(1, min(k + 1, len(points)) + 1))
     rows = count[nearest]
@@ -90,3 +90,9 @@ def k_nearest(features: Array, k: int) -> Neighbours:
     taken = np.cumsum(rows, axis=1) - rows <= k
     start = np.concatenate([[0], np.cumsum(taken.sum(axis=1))])
     return Neighbours(point, start, nearest[taken].astype(np.int32))
+
+
+def _distinct(features: Array) -> tuple[Array, Array]:
+    """Return the distinct rows, sorted to be the same for any order of rows, and the position of each row there."""
+    points, point = np.unique(features, axis=0, return_inverse=True)
+    return points, point.ravel()  # a column in NumPy 2.0

@@ -115,8 +115,8 @@ class Students:
                 f"dtrain must have no queries for {spec.objective}, since {search} reads them for ranking objectives "
                 "only: build it without qid, and pass groups=qid"
             )
-        own = Spec.read(on_one_thread(params, n_rows))
-        return cls(own, num_boost_round, dtrain, config, groups, guides)
+        spec = spec.with_params(**on_one_thread(spec.params, n_rows))
+        return cls(spec, num_boost_round, dtrain, config, groups, guides)
 
     @property
     def loss(self) -> Loss:
@@ -249,7 +249,7 @@ class FoldStudents:
         """The teacher that :func:`pi_xgb.train` would make; one that learns first serves several students."""
         if candidate.way not in self.guides or not candidate.learns_first:
             training = self.all.training(candidate)
-            with exclusive(self.all.dtrain, *self.all.config.matrices):
+            with exclusive(self.all.features_of(candidate)):
                 training = training.subset(self.rows)
             fitted = train_in_fold(training, self.folds, f"{self.all.name} {candidate.way}")
             self.guides[candidate.way] = fitted.guides[0]
@@ -260,19 +260,19 @@ class FoldStudents:
         params, labelled = keywords.pop("params", self.all.spec.params), self.labelled
         own = [constraint.subset(self.rows) for constraint in self.all.constraints]
         constraints = [(constraint.teacher, constraint.weight) for constraint in own]
-        if candidate == PLAIN and not constraints:
+        if candidate != PLAIN:
+            guide = self.guide(candidate)
+            keywords |= {"teacher": guide.teacher, "kl_weight": guide.kl_weight, "teacher_weight": guide.per_row}
+            if constraints:
+                weighted = [(guide.teacher, guide.weight), *constraints]
+                keywords |= {"teacher": weighted, "kl_weight": None, "teacher_weight": None}
+        elif constraints:
+            keywords["teacher"] = constraints
+        else:
             check_evals_are_labelled(labelled, self.dtrain, keywords.get("evals") or ())
             # Cut from the rows of the search, since the matrix of a caller may consist of quantiles.
             dtrain = self.dtrain if labelled is None else cut(self.all.dtrain, self.known)
             return train(params, dtrain, rounds, **keywords)
-        if candidate == PLAIN:
-            keywords["teacher"] = constraints
-        else:
-            guide = self.guide(candidate)
-            keywords |= {"teacher": guide.teacher, "kl_weight": guide.kl_weight, "teacher_weight": guide.per_row}
-            if constraints:
-                keywords |= {"teacher": [(guide.teacher, guide.weight), *constraints]}
-                keywords |= dict.fromkeys(("kl_weight", "teacher_weight"))
         return train(params, self.dtrain, rounds, labelled=labelled, **keywords)
 
     def scores(self, candidate: Candidate, score: Score) -> tuple[list[float], float]:
