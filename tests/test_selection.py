@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from scipy import stats
-from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
@@ -168,32 +168,11 @@ def test_a_joint_teacher_scores_after_the_rounds_of_its_student():
     assert found.summary["teacher_score"]["jpib 1"] == pytest.approx(np.mean(expected), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("objective", "metric", "scorer", "turned"),
-    [
-        ("binary:logistic", "auc", "roc_auc", lambda s: s),
-        ("binary:logistic", "error", "accuracy", lambda s: 1 - s),
-        ("multi:softprob", "mlogloss", "neg_log_loss", lambda s: -s),
-        ("multi:softmax", "merror", "accuracy", lambda s: 1 - s),
-        ("reg:squarederror", "rmse", "neg_root_mean_squared_error", lambda s: -s),
-        ("binary:logistic", "auc", make_scorer(roc_auc_score, response_method="predict_proba"), lambda s: s),
-    ],
-)
-def test_scorers_of_scikit_learn_agree_with_the_metrics_of_xgboost(objective, metric, scorer, turned):
-    params, dtrain, privileged, _ = data(objective, weighted=True)
-    settings = {**FEW, "method": "jpib", "kl_weight": 1.0}
-    ours = select(params, dtrain, ROUNDS, privileged=privileged, metric=metric, **settings)
-    theirs = select(params, dtrain, ROUNDS, privileged=privileged, metric=scorer, **settings)
-    # Two libraries, one number in every cell and round, weights included; XGBoost computes in float32 in places.
-    assert turned(theirs.curves.to_numpy()) == pytest.approx(ours.curves.to_numpy(), abs=2e-6)
-    assert theirs.maximize
-
-
 def test_a_metric_of_the_users_own():
     def share(predictions, matrix):
         return "share", float((predictions > 0.5).mean())
 
-    selection = quick(custom_metric=share, maximize=False)
+    selection = quick(custom_metric=share, maximize=False, method="jpib")
     assert selection.metric == "share"
     # It sees probabilities, as in pi_xgb.train: half of the rows or so lie above 1/2, none of the margins' would.
     assert selection.curves["plain"].between(0.2, 0.8).all()

@@ -142,7 +142,6 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "half-taught queries": ({}, {"teacher_weight": 1.0 + np.arange(N_ROWS) % 2}, "teacher_weight differs"),
     "torn queries": ({}, {"groups": np.arange(N_ROWS)}, "groups must be equal within a query"),
     "folds through queries": ({}, {"folds": [(np.arange(121), np.arange(121, 240))] * 2}, "on both sides"),
-    "a scorer": ({}, {"metric": "roc_auc"}, r"queries.*bounds.*ndcg"),
 }
 
 

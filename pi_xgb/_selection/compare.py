@@ -183,7 +183,7 @@ def compare(
     own, rounds = settled({**target.params, **own}), int(num_boost_round)
     config = Keywords(privileged_rows, teacher_params=teacher_params, **rows)
     students = Students.read(own, rounds, dtrain, config, "compare", groups=groups, constraints=constraints)
-    score = score_of(metric, custom_metric, maximize, own, students.loss, students.known_rows)
+    score = score_of(metric, custom_metric, maximize, own, students.loss)
     _, *taught = candidates_of(own, method, teacher, teacher_sees, crossfit, kl_weight)
     if len(taught) > 1:
         raise ValueError(

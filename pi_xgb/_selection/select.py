@@ -108,11 +108,10 @@ def select(
         A list of (constraint, weight), as in ``[(DemographicParity(sex), 5.0)]``, which hold for every candidate: plain
         XGBoost is then plain XGBoost under the constraints. :func:`pi_xgb.frontier` measures their cost and helps to
         choose their weight.
-    metric : str or scorer, default=None
-        The metric of the choice: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
-        ``make_scorer``. By default the last ``eval_metric`` of the params, and without it the loss of the training:
-        logloss, mlogloss or rmse. The loss separates small differences better than auc or error. A scorer is called
-        in every round; XGBoost's metrics are much faster.
+    metric : str, default=None
+        The metric of the choice, one of XGBoost's by name. By default the last ``eval_metric`` of the params, and
+        without it the loss of the training: logloss, mlogloss or rmse. The loss separates small differences better than
+        auc or error.
     custom_metric : callable, default=None
     maximize : bool, default=None
         Instead of ``metric``: a function as for ``xgboost.cv``, and whether more is better, which is known for
@@ -137,7 +136,7 @@ def select(
     n_jobs : int, default=None
         The number of folds to train at the same time, in threads. -1: one per core. The result does not depend on it.
         Each training has ``params["nthread"]`` threads. Up to 10,000 rows, if params have no ``nthread``, each
-        training has one thread and ``n_jobs`` is -1 (1 with a scorer or a function as the metric): more threads would
+        training has one thread and ``n_jobs`` is -1 (1 with a function as the metric): more threads would
         wait for each other in every round, which costs more than it saves, above all on a busy machine. Otherwise 1.
     progress : bool, default=None
         Whether to show progress: a bar (with tqdm) on a terminal and in a notebook, elsewhere lines on standard
@@ -146,7 +145,7 @@ def select(
         A file for the finished folds. After an interruption the same call with the same file continues; a file of
         another search is an error.
     resume_key : str, default=None
-        A text that represents your own code: scorers, functions, splitters, constraints of your own classes.
+        A text that represents your own code: functions, splitters, constraints of your own classes.
         ``resume`` needs it with any of them, and cannot detect changes: pass another text after a change.
 
     Returns
@@ -192,7 +191,7 @@ def select(
         candidates.append(candidates[best].without_privileged())
     own, rounds = settled(params), int(num_boost_round)
     students = Students.read(own, rounds, dtrain, config, "select", groups=groups, constraints=constraints)
-    score = score_of(metric, custom_metric, maximize, own, students.loss, students.known_rows)
+    score = score_of(metric, custom_metric, maximize, own, students.loss)
     if repeats is None:
         # Few groups have few partitions.
         repeats = 1 if students.groups is not None else usual_repeats(students.n_labelled)

@@ -130,11 +130,6 @@ class Students:
         return labelled
 
     @property
-    def known_rows(self) -> xgboost.DMatrix:
-        """The rows that have a label."""
-        return self.dtrain if self.labelled is None else cut(self.dtrain, np.flatnonzero(self.labelled))
-
-    @property
     def n_labelled(self) -> int:
         """The number of rows with a label."""
         return self.dtrain.num_row() if self.labelled is None else int(self.labelled.sum())
