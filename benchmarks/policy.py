@@ -37,8 +37,7 @@ from benchmarks.data import load
 from pi_xgb._core.folds import Split
 from pi_xgb._core.keywords import TRAINED_KL_WEIGHT, Keywords
 from pi_xgb._selection.candidates import PLAIN, Candidate
-from pi_xgb._selection.comparison import BASELINE, SELF, STUDENT
-from pi_xgb._selection.rivals import RIVALS, rival_means, with_imputed
+from pi_xgb._selection.rivals import BASELINE, RIVALS, SELF, STUDENT, rival_means, with_imputed
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.students import FoldStudents, Students
 from pi_xgb._stats.paired import Interval, corrected_interval

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -24,20 +23,12 @@ from .._rows.supervision import checked_groups
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
 from .._stats.paired import check_standard_errors
-from .._xgb.matrix import (
-    copy_queries,
-    matrix_of,
-    rows_without_values,
-    runs,
-    set_queries,
-    side_by_side,
-    slice_rows,
-)
+from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .._xgb.threads import jobs_side_by_side
-from .candidates import PLAIN, Candidate, candidates_of
-from .comparison import BASELINE, CEILING, SELF, SHUFFLED, STUDENT, Comparison, table_of
-from .rivals import rival_means, with_imputed
+from .candidates import candidates_of
+from .comparison import Comparison, table_of
+from .rivals import compared_models, rival_means, with_imputed
 from .scores import score_of
 from .splits import held_out_ratio, subset
 from .students import Students, search, settled
@@ -235,30 +226,6 @@ def sized(students: Students, splits: Sequence[Split], sizes: Any, seed: int) ->
         # Folds differ by a row or so; the curve has one point for all of them.
         cells.append(split._replace(size=full))
     return cells
-
-
-def compared_models(student: Candidate, students: Students, seed: int) -> dict[str, tuple[Students, Candidate]]:
-    """Return the boosted models by their names in tables: the rows with their features, and how they are taught."""
-    privileged: Any = students.config.privileged
-    # Rows without any privileged value are not shuffled, so that the same rows have a teacher.
-    filled = np.flatnonzero(~rows_without_values(privileged))
-    order = np.arange(privileged.num_row())
-    order[filled] = np.random.default_rng(seed).permutation(filled)
-    others = slice_rows(privileged, order)
-    for field in students.loss.label_fields:  # features of other rows with the labels of these
-        others.set_info(**{field: students.dtrain.get_float_info(field)})
-    copy_queries(students.dtrain, others)
-    shuffled = students.with_privileged(others, "shuffled")
-    shuffled.training(student)  # read here, once for all threads
-    both = side_by_side(students.dtrain, privileged)
-    ceiling = dataclasses.replace(students.with_privileged(None, "ceiling"), dtrain=both)
-    return {
-        BASELINE: (students, PLAIN),
-        CEILING: (ceiling, PLAIN),
-        STUDENT: (students, student),
-        SELF: (students, student.without_privileged()),
-        SHUFFLED: (shuffled, student),
-    }
 
 
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:

@@ -14,13 +14,10 @@ from .._plots.selection import plot_comparison
 from .._rows.checks import check_choice
 from .._stats.paired import Interval, corrected_interval, student
 from .candidates import Candidate
-from .rivals import FOREST, IMPUTED, LINEAR, MEAN
+from .rivals import BASELINE, FOREST, IMPUTED, LINEAR, MEAN, SELF, SHUFFLED, STUDENT, TEACHER
 from .scores import Score
 from .verdict import Verdict, student_of
 
-BASELINE, CEILING, STUDENT, SELF, SHUFFLED, TEACHER = (
-    *("plain XGBoost", "z known at prediction", "student", "self-distillation", "shuffled", "teacher"),
-)
 _RIVALS = {
     LINEAR: "a linear model",
     FOREST: "a forest",
