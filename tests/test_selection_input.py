@@ -29,6 +29,7 @@ def quick(**keywords):
     return select(params, dtrain, ROUNDS, privileged=privileged, **{**FEW, **keywords})
 
 
+@pytest.mark.filterwarnings("ignore:crossfit should be at most:UserWarning")
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [

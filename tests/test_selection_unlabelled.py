@@ -210,6 +210,7 @@ def wide(predictions, matrix):
 KNOWN = np.flatnonzero(Rows().labelled)
 
 
+@pytest.mark.filterwarnings("ignore:crossfit should be at most:UserWarning")
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [

@@ -191,11 +191,7 @@ def _interval(row: Any, column: str) -> str:
 def wanted_gaps(gap: Any, name: str) -> list[float]:
     """Return the wanted values of this gap: none, one or several."""
     values, largest = [] if gap is None else several(gap), LARGEST.get(name, 1)
-    reason = "differences of rates are" if largest == 1 else f"{name} is the sum of {largest} differences"
     for value in values:
-        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= largest:
-            raise ValueError(
-                f"gap must be numbers between 0 and {largest}, as {reason}, got {value!r}: write 5 % as 0.05"
-            )
+        if isinstance(value, (bool, str)) or not 0 <= value <= largest:
+            raise ValueError(f"gap must be numbers between 0 and {largest}, got {value!r}: write 5 % as 0.05")
     return [float(value) for value in values]

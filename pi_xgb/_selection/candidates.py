@@ -24,6 +24,7 @@ _FEATURES = {
     "all": " on all features",
     STUDENT_FEATURES: " without privileged features",
 }
+_check_sees = partial(check_choice, choices=SEES, name="teacher_sees")
 _BEST_FIRST = ("mixed", "forest", "linear", "estimator", "boosted")
 """Kinds of teachers by the gains of their students on public data sets."""
 
@@ -72,16 +73,9 @@ class Candidate:
 
     def keywords(self, config: Keywords) -> Keywords:
         """The keywords of its teacher, with the features and the rows of ``config``."""
-        privileged = config.privileged if self.sees_privileged else None
-        own = dataclasses.replace(
-            config,
-            privileged=privileged,
-            method=self.method,
-            teacher=self.teacher,
-            teacher_sees=None if privileged is None else self.sees,
-            crossfit=self.crossfit,
-            crossfit_groups=None,
-        )
+        own = dataclasses.replace(config, **self.train_keywords, crossfit_groups=None)
+        if own.privileged is None:
+            own = dataclasses.replace(own, teacher_sees=None)
         return dataclasses.replace(own, crossfit_groups=config.crossfit_groups) if own.is_crossfitted else own
 
     def without_privileged(self) -> Candidate:
@@ -118,11 +112,7 @@ def candidates_of(
         teacher_sees = teacher_sees or ("all" if teacher == "boosted" else None)
     methods = checked_list(method, "method", partial(check_choice, choices=METHODS, name="method"))
     teachers = _teachers(teacher)
-    views = (
-        [None]
-        if teacher_sees is None
-        else checked_list(teacher_sees, "teacher_sees", partial(check_choice, choices=SEES, name="teacher_sees"))
-    )
+    views = [None] if teacher_sees is None else checked_list(teacher_sees, "teacher_sees", _check_sees)
     folds = [None] if crossfit is None else checked_list(crossfit, "crossfit", partial(check_whole, "crossfit"))
     weights = None if kl_weight is None else positive_weights(kl_weight, (TRAINED_KL_WEIGHT,))
     ways = [way for way in itertools.product(teachers, views, folds) if _is_useful(*way, folds)]

@@ -90,11 +90,11 @@ class Comparison:
         deployable = [model for model in words if model in self._models]
         scores = self._scores(self._sizes[-1])
         self._verdict = Verdict.of(
-            self._score,
-            [words[model] for model in deployable],
             [scores[model].to_numpy() for model in deployable],
-            deployable.index(STUDENT),
             ratio,
+            score=self._score,
+            models=[words[model] for model in deployable],
+            recommended=deployable.index(STUDENT),
             confidence=confidence,
             n_labelled=n_labelled,
             standard_errors=standard_errors,

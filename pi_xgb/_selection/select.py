@@ -266,11 +266,11 @@ class Selection:
         rounds = (score.sign * mean).argmax(axis=1) + 1
         scores = np.array([curves[:, i, own - 1] for i, own in enumerate(rounds)])
         self._verdict = Verdict.of(
-            self._score,
-            [student_of(candidate) for candidate in candidates],
             scores,
-            recommended,
             held_out_ratio(splits),
+            score=self._score,
+            models=[student_of(candidate) for candidate in candidates],
+            recommended=recommended,
             n_labelled=students.n_labelled,
             standard_errors=standard_errors,
         )

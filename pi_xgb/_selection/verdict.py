@@ -54,22 +54,15 @@ class Verdict:
 
     @classmethod
     def of(
-        cls,
-        score: Score,
-        models: Sequence[str],
-        scores: Any,
-        recommended: int,
-        ratio: float,
-        *,
-        confidence: float = 0.95,
-        **settings: Any,
+        cls, scores: Any, ratio: float, *, score: Score, recommended: int, confidence: float = 0.95, **settings: Any
     ) -> Verdict:
         """Return the verdict from the scores of each model in each fold; ``ratio`` is n_test / n_train."""
         gains, leads = (
             [corrected_interval(score.sign * (own - scores[other]), ratio, confidence) for own in scores]
             for other in (0, recommended)
         )
-        return cls(score, models, gains, leads, recommended, confidence=confidence, **settings)
+        settings |= {"score": score, "recommended": recommended, "confidence": confidence}
+        return cls(gains=gains, leads=leads, **settings)
 
     @property
     def bar(self) -> float:
