@@ -70,15 +70,15 @@ def models(start, end):
     y = np.where(np.arange(start, end) < 80, np.float32(1), y)  # A worker may have rows of one label only.
     made = {}
 
-    def train(name, params, label, teacher, weight=None, engine="callback"):
+    def train(name, params, label, teacher, weight=None):
         dtrain = xgb.DMatrix(x, label, weight=weight)
-        made[name] = bytes(pi_xgb.train(params, dtrain, ROUNDS, teacher=teacher, engine=engine).save_raw("json"))
+        made[name] = bytes(pi_xgb.train(params, dtrain, ROUNDS, teacher=teacher).save_raw("json"))
 
     for name in MAKE:
         train(name, PARAMS, y, [(constraint(name, start, end), 4.0)])
     parity = constraint("parity", start, end)
-    train("weighted, native, after another training", PARAMS, y, [(parity, 4.0)], weight, "native")
-    train("the same object again", PARAMS, y, [(parity, 4.0)], weight, "native")
+    train("weighted, after another training", PARAMS, y, [(parity, 4.0)], weight)
+    train("the same object again", PARAMS, y, [(parity, 4.0)], weight)
     train("with q", PARAMS, y, [(parity, 2.0), (q, 1.0)], weight)
     joint = pi_xgb.JointTeacher(xgb.DMatrix(z, y), PARAMS)
     train("with a joint teacher", PARAMS, y, [(joint, 1.0), (parity, 2.0)])
@@ -150,7 +150,7 @@ def test_the_model_is_that_of_one_machine(answers, n_workers):
         assert result["models"].keys() == whole.keys()
     # No two of them are the same model by accident of a constraint that does nothing.
     assert len(set(whole.values())) == len(whole) - 1
-    assert whole["the same object again"] == whole["weighted, native, after another training"]
+    assert whole["the same object again"] == whole["weighted, after another training"]
 
 
 @pytest.mark.parametrize("n_workers", [2, 3])
