@@ -35,11 +35,10 @@ import pi_xgb
 from benchmarks import FOLDER
 from benchmarks.data import load
 from pi_xgb._core.folds import Split
-from pi_xgb._core.keywords import Keywords
-from pi_xgb._selection.candidates import KL_WEIGHT, PLAIN, TEACHER, Candidate
-from pi_xgb._selection.compared_models import BASELINE, SELF, STUDENT
-from pi_xgb._selection.rivals import RIVALS, rival_means, with_imputed
-from pi_xgb._selection.scores import Score, score_of_mean
+from pi_xgb._core.keywords import TRAINED_KL_WEIGHT, Keywords
+from pi_xgb._selection.candidates import PLAIN, Candidate
+from pi_xgb._selection.rivals import BASELINE, RIVALS, SELF, STUDENT, rival_means, with_imputed
+from pi_xgb._selection.scores import Score
 from pi_xgb._selection.students import FoldStudents, Students
 from pi_xgb._stats.paired import Interval, corrected_interval
 
@@ -77,12 +76,11 @@ def public(name: str) -> Rows:
 
 def scored(part: FoldStudents, imputed: Any, score: Score) -> dict[str, Any]:
     """The score of each model on held-out rows after each round; rivals have one round for all."""
-    student = Candidate("kbpib", KL_WEIGHT, TEACHER)
+    student = Candidate("kbpib", TRAINED_KL_WEIGHT, "mixed")
     own = {BASELINE: PLAIN, STUDENT: student, SELF: student.without_privileged()}
-    found = {model: part.curve(candidate, score) for model, candidate in own.items()}
-    params, loss = part.all.params, part.all.loss
+    found = {model: np.array(part.scores(candidate, score)[0]) for model, candidate in own.items()}
     for model, mean in rival_means(part, imputed).items():
-        found[model] = np.full(ROUNDS, score_of_mean(score, mean, part.held_out, params, loss))
+        found[model] = np.full(ROUNDS, part.score_of(mean, score))
     return found
 
 
@@ -112,9 +110,9 @@ def cell(name: str, labels: int, draw: int) -> list[dict[str, Any]]:
         )
     )
     config = Keywords(privileged, labelled=labelled)
-    students = Students.read(PARAMS, ROUNDS, dtrain, config, "policy", sees_all=True)
+    students = Students.read(PARAMS, ROUNDS, dtrain, config, "policy")
     imputed, scores = with_imputed(students), (LOSS, AUC)
-    inner = Students.read(PARAMS, ROUNDS, dtrain.slice(learn), Keywords(), "policy", sees_all=False)
+    inner = Students.read(PARAMS, ROUNDS, dtrain.slice(learn), Keywords(), "policy")
     splits = [
         split._replace(train=learn[split.train], test=learn[split.test]) for split in inner.splits(FOLDS, 1, None, draw)
     ]

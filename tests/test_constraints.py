@@ -91,7 +91,7 @@ def parity_by_hand(p, group, weight):
     return np.array(answer)
 
 
-@examples(40)
+@examples(15)
 @given(seed=seeds, levels=level_counts, weighted=st.booleans())
 def test_demographic_parity_is_the_pooled_quantile_at_the_rank_in_the_group(seed, levels, weighted):
     p, label, weight, column = rows(seed, 20, levels, weighted)
@@ -108,7 +108,7 @@ def test_mean_parity_within_the_unit_interval_is_a_shift():
     np.testing.assert_allclose(DemographicParity(list("aabb"), match="mean").q(10 * p, None, None), 10 * q, atol=1e-6)
 
 
-@examples(60)
+@examples(15)
 @given(seed=seeds, levels=level_counts, weighted=st.booleans(), power=st.sampled_from([0.1, 1, 8]))
 def test_mean_parity_at_the_edges_is_a_projection(seed, levels, weighted, power):
     p, label, weight, column = rows(seed, 40, levels, weighted)
@@ -159,7 +159,7 @@ def mean_over(p, weight, similar):
     )
 
 
-@examples(20)
+@examples(8)
 @given(seed=seeds, weighted=st.booleans())
 def test_individual_fairness_is_the_mean_over_similar_rows(seed, weighted):
     p, label, weight, column = rows(seed, 30, weighted=weighted)
@@ -205,29 +205,13 @@ def isotonic_by_hand(p, merit, weight):
     return np.array([max(min(mean(u & lo) for lo in lower if i in lo) for u in upper if i in u) for i in range(n)])
 
 
-@examples(20)
+@examples(8)
 @given(seed=seeds, weighted=st.booleans(), levels=st.sampled_from([2, 4, 100]))
 def test_meritocracy_is_isotonic_regression_over_merit_levels(seed, weighted, levels):
     p, label, weight, _ = rows(seed, 6, weighted=weighted)
     merit = np.concatenate([[0, 1], np.random.default_rng(seed).integers(0, levels, 4)])
     expected = isotonic_by_hand(p, merit, np.ones(6) if weight is None else weight)
     np.testing.assert_allclose(Meritocracy(merit).q(p, label, weight), expected, atol=1e-6)
-
-
-@examples(60)
-@given(st.lists(st.tuples(st.floats(-1, 1, width=32), st.floats(0.125, 8, width=32)), min_size=2, max_size=60))
-def test_meritocracy_with_distinct_merits_is_the_max_of_min_means(lines):
-    value, weight = (np.array(part, np.float32) for part in zip(*lines, strict=True))
-    before = [
-        np.concatenate([[0.0], np.cumsum(column)]) for column in (value.astype(float) * weight, weight.astype(float))
-    ]
-    n = np.arange(len(value))
-    # mean[i, j] is that of rows i to j; q of row k is the max over i <= k of the min over j >= k.
-    total, mass = (running[None, 1:] - running[:-1, None] for running in before)
-    mean = np.where(n[:, None] <= n, total / np.where(n[:, None] <= n, mass, 1.0), np.inf)
-    smallest = np.minimum.accumulate(mean[:, ::-1], axis=1)[:, ::-1]
-    expected = np.where(n[:, None] <= n, smallest, -np.inf).max(axis=0)
-    np.testing.assert_allclose(Meritocracy(n).q(value, n, weight), expected, atol=1e-6)
 
 
 # ---- precision against every cut ----
@@ -245,7 +229,7 @@ def precision(decided, label, weight):
     return (weight * decided * label).sum() / (weight * decided).sum()
 
 
-@examples(40)
+@examples(15)
 @given(seed=st.integers(0, 2**31))
 def test_predictive_parity_is_the_projection_on_the_precision_of_all(seed):
     p, label, weight, group = selected_rows(seed)
@@ -266,7 +250,7 @@ def test_predictive_parity_is_the_projection_on_the_precision_of_all(seed):
         np.testing.assert_allclose(again, q, atol=1e-5)
 
 
-@examples(40)
+@examples(15)
 @given(seed=st.integers(0, 2**31), some_without=st.booleans())
 def test_counted_predictive_parity_is_the_best_cut(seed, some_without):
     p, label, weight, group = selected_rows(seed)
@@ -365,7 +349,7 @@ def test_counted_form_gives_the_share_to_rows_decided_otherwise(make, p, q):
 
 
 @every_variant
-@examples(25)
+@examples(8)
 @given(seed=seeds, weighted=st.booleans())
 def test_counted_form_changes_only_sides_and_one_way_in_each_group(make, seed, weighted):
     p, label, weight, column = rows(seed, 60, weighted=weighted)
@@ -381,7 +365,7 @@ def test_counted_form_changes_only_sides_and_one_way_in_each_group(make, seed, w
     np.testing.assert_array_equal(teacher.q(p / 2, label, weight), p / 2)
 
 
-@examples(40)
+@examples(15)
 @given(seed=seeds, weighted=st.booleans())
 def test_counted_parity_equalises_shares_up_to_one_row(seed, weighted):
     p, label, weight, column = rows(seed, 60, weighted=weighted)
@@ -404,7 +388,7 @@ def test_counted_parity_equalises_shares_up_to_one_row(seed, weighted):
 
 @both_forms
 @every_parity
-@examples(40)
+@examples(15)
 @given(seed=seeds, levels=level_counts, weighted=st.booleans(), copies=st.integers(1, 5))
 def test_predictions_with_parity_are_a_fixed_point(match, soft, seed, levels, weighted, copies):
     p, label, weight, _ = rows(seed, 23, levels, weighted)
@@ -421,7 +405,7 @@ def test_predictions_with_parity_are_a_fixed_point(match, soft, seed, levels, we
     np.testing.assert_array_equal(EqualizedOdds(group, soft=soft, match=match).q(both, labels, weight), both)
 
 
-@examples(30)
+@examples(8)
 @given(seed=seeds)
 def test_rounding_in_sums_of_weights_makes_no_difference(seed):
     p, _, _, _ = rows(seed, 23)
@@ -443,7 +427,7 @@ def test_demographic_parity_of_a_weightless_row_is_the_nearest_value_at_its_rank
 
 
 @both_forms
-@examples(30)
+@examples(8)
 @given(seed=seeds, levels=level_counts, weighted=st.booleans())
 def test_similar_and_rising_predictions_are_fixed_points(soft, seed, levels, weighted):
     p, label, weight, column = rows(seed, 50, levels, weighted)
@@ -463,7 +447,7 @@ def test_similar_and_rising_predictions_are_fixed_points(soft, seed, levels, wei
 
 @every_variant
 @both_forms
-@examples(25)
+@examples(8)
 @given(seed=seeds, levels=level_counts, weighted=st.booleans())
 def test_q_is_a_fresh_probability_that_follows_the_rows(make, soft, seed, levels, weighted):
     p, label, weight, column = rows(seed, 60, levels, weighted)
@@ -505,43 +489,7 @@ def test_weights_are_counts_without_a_unit(make, soft):
         np.testing.assert_array_equal(make(column, soft).q(p, label, np.zeros(60, np.float32)), p)
 
 
-@every_parity
-@examples(40)
-@given(seed=seeds, levels=level_counts, weighted=st.booleans(), odds=st.booleans())
-def test_parity_keeps_the_order_within_groups_and_equals_their_means(match, seed, levels, weighted, odds):
-    p, label, weight, column = rows(seed, 60, levels, weighted)
-    label[:6] = [0, 0, 0, 1, 1, 1]  # every group has both labels
-    if weight is not None:
-        weight[6::4] = 0
-    q = (EqualizedOdds if odds else DemographicParity)(column, match=match).q(p, label, weight)
-    w = np.ones(60) if weight is None else weight
-    for value in (0, 1):
-        stratum = (label == value) | (not odds)
-        for code in range(3):
-            inside = stratum & (column == code)
-            order = np.argsort(p[inside], kind="stable")
-            # Higher p, no lower q; equal p, equal q.
-            assert (np.diff(q[inside][order]) >= 0).all()
-            assert (np.diff(q[inside][order])[np.diff(p[inside][order]) == 0] == 0).all()
-            assert np.average(q[inside], weights=w[inside]) == pytest.approx(
-                np.average(p[stratum], weights=w[stratum]), abs=1e-6
-            )
-
-
-def test_soft_form_commutes_with_a_change_of_units():
-    p, label, weight, column = rows(4, weighted=True)
-    for make in (item for name, item in VARIANTS.items() if name != "precision"):
-        # Each soft form commutes with a change of units.
-        teacher = make(column, True)
-        if getattr(teacher, "match", "") == "mean":
-            p = p + 1  # away from [0, 1], where shifted means stop at the edge
-        np.testing.assert_allclose(
-            teacher.q(200 * p - 500, label, weight), 200 * teacher.q(p, label, weight) - 500, atol=1e-3
-        )
-
-
-@pytest.mark.parametrize("soft", [True, False])
-@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize(("soft", "weighted"), [(True, False), (False, True)])
 @pytest.mark.parametrize(
     "make", [DemographicParity, EqualizedOdds, TruePositiveRateParity, FalsePositiveRateParity, PredictiveParity]
 )
@@ -626,7 +574,7 @@ def test_gpu_arrays_are_answered_with_gpu_arrays(monkeypatch):
         np.testing.assert_array_equal(q.array, make(column, True).q(p, label, weight))
 
 
-def training_data(n=900):
+def training_data(n=400):
     """x[0] tells y for every group, x[1] stands in for the group, and y depends on the group as well."""
     rng = np.random.default_rng(0)
     group = rng.integers(0, 2, n)
@@ -668,17 +616,12 @@ def falls_with_merit(p, y, merit):
 
 
 TRAININGS = {
-    "parity": (lambda s, soft: DemographicParity(s, soft=soft), quantile_gap, 0),
-    "parity-mean": (lambda s, soft: DemographicParity(s, soft=soft, match="mean"), mean_gap, 0),
-    "odds": (lambda s, soft: EqualizedOdds(s, soft=soft), within_labels(quantile_gap), 0),
-    "odds-mean": (lambda s, soft: EqualizedOdds(s, soft=soft, match="mean"), within_labels(mean_gap), 0),
-    "tpr": (lambda s, soft: TruePositiveRateParity(s, soft=soft, match="mean"), of_label(1, mean_gap), 0),
-    "fpr": (lambda s, soft: FalsePositiveRateParity(s, soft=soft, match="mean"), of_label(0, mean_gap), 0),
+    "parity": (DemographicParity, quantile_gap, 0),
+    "odds-mean": (lambda s: EqualizedOdds(s, match="mean"), within_labels(mean_gap), 0),
+    "tpr": (lambda s: TruePositiveRateParity(s, match="mean"), of_label(1, mean_gap), 0),
     # Predictions may vary with x[0] within the group: being similar means having the same sign of it.
-    "key": (lambda s, soft: IndividualFairness(key=s, soft=soft), spread_within_key, 1),
-    "radius": (lambda s, soft: IndividualFairness(radius=0.5, features=s, soft=soft), spread_within_key, 1),
-    "nearest": (lambda s, soft: IndividualFairness(k=1, features=s, soft=soft), spread_within_key, 1),
-    "merit": (lambda s, soft: Meritocracy(s, soft=soft), falls_with_merit, 2),
+    "key": (lambda s: IndividualFairness(key=s), spread_within_key, 1),
+    "merit": (Meritocracy, falls_with_merit, 2),
 }
 
 
@@ -687,39 +630,24 @@ def side_information(x, group, kind):
     return [group, (x[:, 0] > 0).astype(int), -np.round(x[:, 0])][kind]
 
 
-def violations(name, soft, kl_weights):
+@pytest.mark.parametrize("name", TRAININGS)
+def test_raising_kl_weight_brings_the_violation_to_near_0(name):
     make, violation, kind = TRAININGS[name]
     x, y, group = training_data()
     side = side_information(x, group, kind)
     found = []
-    for kl_weight in kl_weights:
-        p = fit(x, y, make(side, soft), kl_weight, 30 + 4 * kl_weight).predict(xgb.DMatrix(x))
-        # The counted form is about decisions.
-        found.append(violation(p if soft else (p > 0.5).astype(float), y, side))
-    return found
-
-
-@pytest.mark.parametrize("name", TRAININGS)
-def test_raising_kl_weight_brings_the_violation_to_near_0(name):
-    found = violations(name, True, (0, 1, 4, 16, 64))
+    for kl_weight in (0, 2, 16):
+        p = fit(x, y, make(side), kl_weight, 20 + 4 * kl_weight).predict(xgb.DMatrix(x))
+        found.append(violation(p, y, side))
     # Each step of kl_weight lowers the violation, to a small part of what it was.
     assert found == sorted(found, reverse=True), found
-    assert found[-1] < 0.05 * found[0], found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["parity-mean", "key"])
-def test_raising_kl_weight_brings_the_violation_by_decisions_to_near_0(name):
-    # Counting pulls a few rows where the soft form pulls all, and needs larger weights for as much.
-    found = violations(name, False, (0, 4, 32, 256))
-    assert found == sorted(found, reverse=True), found
-    assert found[-1] < 0.35 * found[0], found
+    assert found[-1] < 0.2 * found[0], found
 
 
 @both_forms
 def test_predictive_parity_in_training_closes_the_gap(soft):
     rng = np.random.default_rng(0)
-    n = 3000
+    n = 1500
     group = rng.integers(0, 2, n)
     x = np.column_stack([rng.normal(size=n), rng.normal(size=n), group + rng.normal(0, 0.5, n)])
     # The same score means less in group 1, and the model knows the group only roughly.
@@ -746,12 +674,12 @@ def test_regression_and_classes_train_towards_parity():
         dtrain = xgb.DMatrix(x, label)
         gaps = []
         for kl_weight in (0.0, 20.0):
-            p = pi_xgb.train(params, dtrain, 100, teacher=DemographicParity(group), kl_weight=kl_weight).predict(dtrain)
+            p = pi_xgb.train(params, dtrain, 40, teacher=DemographicParity(group), kl_weight=kl_weight).predict(dtrain)
             gaps.append(np.abs(p[group == 0].mean(axis=0) - p[group == 1].mean(axis=0)).max())
-        assert gaps[1] < 0.2 * gaps[0]
+        assert gaps[1] < 0.3 * gaps[0]
 
 
-@pytest.mark.parametrize("objective", ["reg:gamma", "reg:tweedie", "count:poisson"])
+@pytest.mark.parametrize("objective", ["reg:gamma", "count:poisson"])
 def test_mean_parity_of_amounts_stays_in_their_range(objective):
     rng = np.random.default_rng(0)
     group = rng.integers(0, 2, 500)
@@ -775,18 +703,13 @@ def test_mean_parity_of_amounts_stays_in_their_range(objective):
         (lambda: DemographicParity(["missing", None, "b", "b"]), ValueError, "a group called 'missing'.*rename"),
         (lambda: DemographicParity(["a", "a"]), ValueError, "one group only"),
         (lambda: DemographicParity(["a", "a", None]), ValueError, "one group only"),
-        (lambda: EqualizedOdds(["a", "a"]), ValueError, "one group only"),
         (
             lambda: EqualizedOdds(["a", "b"], [0, 1]),
             TypeError,
             r"EqualizedOdds: too many positional.*sensitive_features",
         ),
-        (lambda: EqualizedOdds("sex", "y"), TypeError, "EqualizedOdds: too many positional"),
         (lambda: IndividualFairness([1, 1]), TypeError, "IndividualFairness: too many positional.*key, radius, k"),
         (lambda: DemographicParity(np.arange(10)), ValueError, r"10 groups.*10 rows.*pandas.cut"),
-        (lambda: DemographicParity([]), ValueError, "is empty"),
-        (lambda: DemographicParity(None), TypeError, "one value per row"),
-        (lambda: DemographicParity(np.zeros((2, 2, 2))), ValueError, "one or two dimensions"),
         (lambda: DemographicParity(["a", "b"], match="median"), ValueError, "match.*'median'"),
         (lambda: DemographicParity(["a", "b"], hessian="newton"), ValueError, "hessian.*'newton'"),
         (lambda: DemographicParity(["a", "b"], soft="yes"), TypeError, r"soft.*True.*False"),
@@ -797,19 +720,13 @@ def test_mean_parity_of_amounts_stays_in_their_range(objective):
         (lambda: IndividualFairness(key=[1, 2, 3]), ValueError, "no two of the 3 rows are similar by key"),
         (lambda: IndividualFairness(key=[1, None, 1]), ValueError, "key must .* 1 missing .* first in row 1.*unknown"),
         (lambda: IndividualFairness(k=0, features=[1, 2]), ValueError, "k must be at least 1"),
-        (lambda: IndividualFairness(k=1.5, features=[1, 2]), TypeError, "k must be a whole number"),
-        (lambda: IndividualFairness(k=True, features=[1, 2]), TypeError, "k must be a whole number"),
         (lambda: IndividualFairness(radius=-1, features=[1, 2]), ValueError, "radius must be a finite distance"),
-        (lambda: IndividualFairness(radius=np.inf, features=[1, 2]), ValueError, "radius must be a finite distance"),
-        (lambda: IndividualFairness(radius="1", features=[1, 2]), ValueError, "radius must be a finite distance"),
         (lambda: IndividualFairness(radius=True, features=[1, 2]), ValueError, "radius must be a finite distance"),
         (lambda: IndividualFairness(k=1, features=[1, 2, np.nan]), ValueError, "features must .* 1 missing .* row 2"),
-        (lambda: IndividualFairness(k=1, features=[1, 2, np.inf]), ValueError, "features must be .* got inf in row 2"),
         (lambda: IndividualFairness(k=1, features=["a", "b"]), TypeError, "features must be .*numbers"),
         (lambda: Meritocracy([1, np.nan]), ValueError, "merit must .* 1 missing"),
         (lambda: Meritocracy([1, 1]), ValueError, "merit .* 1.0 in every row"),
         (lambda: Meritocracy(["low", "high"]), TypeError, "merit must be numbers"),
-        (lambda: Meritocracy(np.zeros((3, 2))), ValueError, "merit must be one column, got 2"),
     ],
 )
 def test_bad_arguments_raise(make, error, message):
@@ -856,12 +773,9 @@ CLASSES = np.stack([P, 1 - P], axis=1)
         (PredictiveParity, CLASSES, LABEL, "PredictiveParity needs one probability"),
         (PredictiveParity, P * 3, LABEL, "PredictiveParity needs one probability"),
         (PredictiveParity, P, LABEL / 2, r"label per row, 0 or 1, got \[0\.5"),
-        (PredictiveParity, P, LABEL[1:], "for 60 rows"),
         (Meritocracy, CLASSES, LABEL, "Meritocracy needs one prediction"),
         (EqualizedOdds, P, LABEL + 0.5, r"whole numbers, got \[0\.5"),
-        (EqualizedOdds, P, LABEL[1:], "one label per row"),
         (TruePositiveRateParity, P, LABEL + 2, "0 or 1, got .*EqualizedOdds"),
-        (FalsePositiveRateParity, P, LABEL - 1, "0 or 1, got .*EqualizedOdds"),
         (FalsePositiveRateParity, CLASSES, LABEL, "needs one prediction"),
         (DemographicParity, np.stack([P, P], axis=1), LABEL, "2 targets"),
         (DemographicParity, np.float32(1.01) * CLASSES, LABEL, "sum to 1"),
@@ -870,10 +784,6 @@ CLASSES = np.stack([P, 1 - P], axis=1)
 def test_predictions_or_labels_of_another_kind_raise(make, p, label, message):
     with pytest.raises(ValueError, match=message), np.errstate(invalid="ignore"):
         make(COLUMN).q(p, label, None)
-
-
-def test_sums_in_single_precision_are_classes():
-    assert DemographicParity(COLUMN).q(np.float32(1.0005) * CLASSES, LABEL, None).shape == (60, 2)
 
 
 def test_several_targets_raise_before_training():

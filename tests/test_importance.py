@@ -182,10 +182,6 @@ def one_hot_case(seed):
     return binary_case(seed, max_cat_to_onehot=10)
 
 
-def lossguide_case(seed):
-    return binary_case(seed, grow_policy="lossguide", max_leaves=7, max_depth=0)
-
-
 def pruned_case(seed):
     X, signal, group = table(seed)
     y = (signal > np.median(signal)).astype(float)
@@ -251,7 +247,6 @@ def dart_case(seed):
 CASES = {
     "binary": binary_case,
     "one-hot categories": one_hot_case,
-    "lossguide": lossguide_case,
     "pruned": pruned_case,
     "random forest of classes": forest_case,
     "multi-class": multiclass_case,
@@ -303,10 +298,9 @@ def test_equals_the_definition(kind):
         assert np.abs(worst).max() > 1e-3
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_that_the_booster_has_not_seen(seed):
-    case, _ = CASES["binary"](seed)
-    X, signal, group = table(seed + 100)
+def test_rows_that_the_booster_has_not_seen():
+    case, _ = CASES["binary"](0)
+    X, signal, group = table(100)
     case.codes, case.y_by_output, case.prob_by_output = codes_of(X), [(signal > 1).astype(float)], []
     options = {"metric": "dp", "node_value": "label", "bound": False, "absent_group": "zero"}
     # Nodes that none of the rows reaches do no harm.
@@ -339,7 +333,7 @@ def score(booster, X, y, *, normalize=False, **kwargs):
     return fair_importance(booster, X, y, normalize=normalize, **kwargs)["fair_importance"].to_numpy()
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 2**31), metric=st.sampled_from(["dp", "eo"]), bound=st.booleans())
 def test_invariances(seed, metric, bound):
     booster, X, y, _ = plain_case()
@@ -396,10 +390,9 @@ def test_normalized_columns_have_absolute_sum_1():
     ]
 
 
-@pytest.mark.parametrize("y", [np.zeros(300), np.full(300, 0.1)])
-@pytest.mark.parametrize("weight", [None, np.linspace(0.1, 1, 300)])
-def test_all_zero_stays_zero(y, weight):
+def test_all_zero_stays_zero():
     booster, X, _, group = plain_case()
+    y, weight = np.full(300, 0.1), np.linspace(0.1, 1, 300)
     frame = fair_importance(booster, X, y, sensitive_features=group, sample_weight=weight)
     # When all labels are equal no split makes a difference; rounding is not blown up, and there is no NaN.
     assert (frame["fair_importance"] == 0).all()
@@ -409,7 +402,7 @@ def test_all_zero_stays_zero(y, weight):
 @pytest.mark.parametrize("unit", [1e-9, 1e9])
 def test_the_unit_of_the_labels_does_not_matter(unit):
     _, X, y, group = plain_case()
-    booster = xgb.train({**BASE, "objective": "reg:squarederror"}, xgb.DMatrix(X, y), 60)
+    booster = xgb.train({**BASE, "objective": "reg:squarederror"}, xgb.DMatrix(X, y), 20)
     scores = [
         fair_importance(booster, X, label, sensitive_features=group) for label in (y + X[:, 2], unit * (y + X[:, 2]))
     ]
@@ -438,7 +431,7 @@ BIASED_USED, BIASED_UNUSED, FAIR_USED, NEITHER = (slice(i, i + 3) for i in (0, 3
 @pytest.fixture(scope="module")
 def simulated():
     answer = []
-    for seed in range(10):
+    for seed in range(4):
         X, y, z = simulation(seed)
         # Columns are drawn for each split, as the authors do: features 1 to 3 can stand in for one another.
         params = {"objective": "binary:logistic", "colsample_bynode": 0.7, "seed": seed, "nthread": 1}
@@ -450,15 +443,14 @@ def simulated():
 @pytest.mark.parametrize(
     ("metric", "bound", "absent_group"),
     [
-        *itertools.product(("dp", "eo"), (False, True), ("carry",)),
+        *itertools.product(("dp", "eo"), (False,), ("carry",)),
         ("dp", True, "zero"),  # What reproduces the authors' boosting.
-        ("eo", True, "zero"),
     ],
 )
 def test_authors_simulation(simulated, metric, bound, absent_group):
     kwargs = {"metric": metric, "bound": bound, "absent_group": absent_group}
     scores = np.array([score(b, X, y, sensitive_features=z, normalize=True, **kwargs) for b, X, y, z in simulated])
-    # In 10 of 10 repeats: every biased feature that the model needs is clearly negative;
+    # In every repeat: every biased feature that the model needs is clearly negative;
     assert (scores[:, BIASED_USED] < -0.04).all()
     assert (scores[:, BIASED_USED].sum(axis=1) < -0.55).all()
     # biased features that it does not need, and those that are neither, are about 0;
@@ -519,8 +511,7 @@ def test_early_stopping_counts_up_to_the_best_iteration():
     assert not np.allclose(frame, everything)
 
 
-@pytest.mark.parametrize("kind", ["binary", "random forest of classes", "vector leaf"])
-@pytest.mark.parametrize("max_ids", [1, 350])
+@pytest.mark.parametrize(("kind", "max_ids"), [("random forest of classes", 350), ("vector leaf", 1)])
 def test_several_passes_give_the_same(kind, max_ids, monkeypatch):
     case, group = CASES[kind](seed=4)
     expected = fair_importance(case.booster, case.X, case.y, sensitive_features=group)
@@ -547,8 +538,7 @@ def test_every_form_of_the_same_data():
     assert expected.index.name == "feature"
 
 
-@pytest.mark.parametrize("max_ids", [_trees.MAX_LEAF_IDS, 1])
-@pytest.mark.parametrize("rounds", [(0, 0), (1, 3)])
+@pytest.mark.parametrize(("rounds", "max_ids"), [((0, 0), _trees.MAX_LEAF_IDS), ((1, 3), 1)])
 def test_categories_in_another_order_are_the_same_categories(rounds, max_ids, monkeypatch):
     case, group = CASES["binary"](seed=5)
     X = case.X.assign(c=case.X["c"].cat.set_categories(list("zyxwvu")))
@@ -597,24 +587,15 @@ def test_scikit_learn_estimator_is_its_booster():
 
 def test_nothing_of_the_users_is_changed():
     case, group = CASES["binary"](seed=7)
-    X, y, weight = case.X.copy(), case.y.copy(), np.ones(len(group))
-    data = xgb.DMatrix(case.codes, case.y, weight=weight, feature_names=list(X.columns))
-    labels = pd.DataFrame({"s": group})
-    model = case.booster.save_raw("json")
-    first = fair_importance(case.booster, X, y, sensitive_features=labels, sample_weight=weight)
-    with_data = fair_importance(case.booster, data, y, sensitive_features=labels, metric="eo")
+    X, y, weight, labels = case.X.copy(), case.y.copy(), np.ones(len(group)), pd.DataFrame({"s": group})
+    model, keywords = case.booster.save_raw("json"), {"sensitive_features": labels, "sample_weight": weight}
+    first = fair_importance(case.booster, X, y, **keywords)
     # A second call with the same objects gives the same, and the objects are what they were.
-    pd.testing.assert_frame_equal(
-        fair_importance(case.booster, X, y, sensitive_features=labels, sample_weight=weight), first
-    )
-    pd.testing.assert_frame_equal(
-        fair_importance(case.booster, data, y, sensitive_features=labels, metric="eo"), with_data
-    )
+    pd.testing.assert_frame_equal(fair_importance(case.booster, X, y, **keywords), first)
     pd.testing.assert_frame_equal(X, case.X)
     assert labels.columns.tolist() == ["s"]
     assert (y == case.y).all()
     assert (weight == 1).all()
-    assert data.feature_names == list(X.columns)
     assert case.booster.save_raw("json") == model
 
 
@@ -757,13 +738,12 @@ def test_surrogate_of_several_classes_equals_the_definition(metric):
 
 def test_surrogate_parameters_by_any_name():
     _, X, y, group = plain_case()
-    reports = [
-        fair_importance(y, X, y, sensitive_features=group, surrogate_params=params).attrs["surrogate"]
-        for params in ({}, {"eta": 0.5, "nthread": 1}, {"learning_rate": 0.5, "nthread": 1})
+    by_name = [
+        fair_importance(y, X, y, sensitive_features=group, surrogate_params={name: 0.5}).attrs["surrogate"]["r2"]
+        for name in ("eta", "learning_rate")
     ]
     # A parameter of the user's is not contradicted by a default of the same meaning.
-    assert reports[1]["r2"] == reports[2]["r2"] < reports[0]["r2"]
-    assert "learning_rate" not in reports[1]["params"]
+    assert by_name[0] == by_name[1] < 1
 
 
 def test_surrogate_counts_rows_by_weight():
@@ -803,10 +783,9 @@ def test_surrogate_takes_weights_text_columns_and_hard_predictions():
     pd.testing.assert_frame_equal(frame, before)
 
 
-@pytest.mark.parametrize("result", [0.3, 0.0])
-def test_constant_model_has_no_importance(result):
+def test_constant_model_has_no_importance():
     _, X, y, group = plain_case()
-    frame = fair_importance(np.full(len(y), result), X, y, sensitive_features=group)
+    frame = fair_importance(np.full(len(y), 0.3), X, y, sensitive_features=group)
     # Nothing to imitate is imitated in full, and nothing is important.
     assert (frame == 0).all(axis=None)
     assert frame.attrs["surrogate"]["r2"] == 1
@@ -833,20 +812,8 @@ _, PLAIN_X, PLAIN_Y, PLAIN_GROUP = plain_case()
         ({"y": 1.0}, TypeError, r"y must have one value per row"),
         ({"y": np.column_stack([PLAIN_Y] * 2)}, ValueError, r"y must have 1 value per row .* \(300, 2\)"),
         ({"sensitive_features": PLAIN_GROUP[:-1]}, ValueError, r"sensitive_features must .* got 299"),
-        ({"sample_weight": np.ones(7)}, ValueError, r"sample_weight must .* got 7"),
-        ({"sample_weight": -PLAIN_Y}, ValueError, r"sample_weight must be .* got -1 in row"),
         ({"sample_weight": PLAIN_GROUP}, ValueError, r"sample_weight .* group 0: drop its rows"),
-        ({"sample_weight": np.full(300, np.inf)}, ValueError, r"sample_weight must be .* got inf in row 0"),
         ({"sensitive_features": np.zeros(300)}, ValueError, r"one group only, 0.0: at least two"),
-        ({"sensitive_features": []}, ValueError, r"sensitive_features is empty"),
-        (
-            {"sensitive_features": pd.Categorical(["m"] * 300, categories=["m", "f"])},
-            ValueError,
-            r"one group only, 'm'",
-        ),
-        ({"sensitive_features": ["missing", None, "b"] * 100}, ValueError, r"a group called 'missing'.*rename"),
-        ({"sensitive_features": np.arange(300)}, ValueError, r"300 groups of 300 rows.*pandas.cut"),
-        ({"y": np.where(PLAIN_Y, 1, np.nan)}, ValueError, r"y must .* missing"),
         ({"y": ["yes"] * 300}, TypeError, r"y must be .*numbers, got .* encode"),
         ({"y": 2 * PLAIN_Y}, ValueError, r"y must lie in \[0, 1\] for .* binary:logistic, .* 0.0 to 2.0"),
         ({"y": PLAIN_Y / 2, "metric": "eo"}, ValueError, r"y must be 0 or 1 .*metric='eo', .* from 0.0 to 0.5"),
@@ -856,11 +823,8 @@ _, PLAIN_X, PLAIN_Y, PLAIN_GROUP = plain_case()
         ({"node_value": "margin"}, ValueError, r"node_value must be one of 'label', 'prob'"),
         ({"absent_group": "skip"}, ValueError, r"absent_group must be one of 'carry', 'zero'"),
         ({"iteration_range": (0, 5)}, ValueError, r"0 <= begin < end <= 4, .* got \(0, 5\)"),
-        ({"iteration_range": (3, 2)}, ValueError, r"got \(3, 2\)"),
-        ({"iteration_range": (2, 2)}, ValueError, r"got \(2, 2\)"),
         ({"iteration_range": (-1, 2)}, ValueError, r"got \(-1, 2\)"),
         ({"surrogate_params": {"max_depth": 2}}, ValueError, r"surrogate_params and surrogate_rounds must be left out"),
-        ({"surrogate_rounds": 3}, ValueError, r"surrogate_params and surrogate_rounds must be left out"),
         ({"booster": PLAIN_Y[:-1]}, ValueError, r"the predictions of the model must .* 300 rows, got 299"),
         ({"booster": PLAIN_Y, "surrogate_rounds": 0}, ValueError, r"must be at least 1, got 0"),
         ({"booster": PLAIN_Y, "iteration_range": (0, 1)}, ValueError, r"iteration_range is for boosters"),
@@ -869,45 +833,17 @@ _, PLAIN_X, PLAIN_Y, PLAIN_GROUP = plain_case()
         ({"booster": np.ones((300, 2, 2))}, ValueError, r"predictions of the model must .* got shape \(300, 2, 2\)"),
         ({"booster": object()}, TypeError, r"booster must be a model with predict.* got <object"),
         ({"booster": ["a"] * 300}, TypeError, r"predictions of the model must be finite numbers, got 'a'"),
-        ({"booster": np.zeros(0)}, ValueError, r"predictions of the model must .* 300 rows, got 0"),
-        ({"booster": Model(step)}, ValueError, r"the model's classes 'bad', 'good', got also"),
         (
             {"booster": Model(step), "y": np.array(["bad", "good", "odd"])[np.arange(300) % 3]},
             ValueError,
             r"'bad', 'good'.*got also 'odd'$",
         ),
-        ({"booster": Model(step), "y": np.ma.masked_equal(PLAIN_Y, 1)}, TypeError, r"y is a masked array"),
-        ({"booster": np.ma.masked_equal(PLAIN_Y, 1)}, TypeError, r"the predictions of the model is a masked array"),
         ({"confidence": 95}, ValueError, r"confidence must lie between 0 and 1, got 95"),
     ],
 )
 def test_bad_input(changes, error, message):
     with pytest.raises(error, match=message):
         ask(**changes)
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (["b", "a", "c", "same"], "mismatch"),
-        (["a", "b", "c", "other"], "other"),
-        (["a", "b", "c"], "same"),
-        (["a", "b", "c", "same", "more"], "more"),
-    ],
-)
-def test_features_of_another_model(columns, message):
-    case, group = CASES["binary"](seed=0)
-    X = case.X.assign(other=1.0, more=1.0)[columns]
-    for form in (X, xgb.DMatrix(X, enable_categorical=True)):
-        with pytest.raises(ValueError, match=message):
-            fair_importance(case.booster, form, case.y, sensitive_features=group)
-
-
-def test_matrix_without_names_for_a_booster_with_names():
-    case, group = CASES["binary"](seed=0)
-    for codes in (case.codes, case.codes[:, :3]):
-        with pytest.raises(ValueError, match=r"feature names.*a, b"):
-            fair_importance(case.booster, xgb.DMatrix(codes), case.y, sensitive_features=group)
 
 
 def test_classes_that_the_model_does_not_have():
@@ -925,12 +861,6 @@ def test_linear_booster_has_no_splits():
         booster = xgb.train({"booster": "gblinear", "objective": "binary:logistic"}, xgb.DMatrix(X, y), 2)
         with pytest.raises(ValueError, match=r"trees.*booster='gblinear'"):
             fair_importance(booster, X, y, sensitive_features=group)
-
-
-def test_regression_has_no_positives():
-    case, group = CASES["regression"](seed=0)
-    with pytest.raises(ValueError, match=r"use metric='dp' for regression"):
-        fair_importance(case.booster, case.X, case.y, sensitive_features=group, metric="eo")
 
 
 def test_one_class_is_no_choice_among_classes():

@@ -15,6 +15,7 @@ ROUNDS = 5
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
 EVERY = {"method": METHODS, "teacher": "boosted", "teacher_sees": SEES, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]}
 FEW = {**EVERY, "nfold": 3, "repeats": 1, "progress": False}
+GROUPS = DemographicParity(np.arange(150) % 2)
 
 
 def data(n=150):
@@ -28,6 +29,7 @@ def quick(**keywords):
     return select(params, dtrain, ROUNDS, privileged=privileged, **{**FEW, **keywords})
 
 
+@pytest.mark.filterwarnings("ignore:crossfit should be at most:UserWarning")
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
@@ -37,18 +39,11 @@ def quick(**keywords):
         ({"kl_weight": [-1.0]}, ValueError, "at least 0"),
         ({"method": "pib"}, ValueError, "method must be one of"),
         ({"teacher": ["both"]}, ValueError, "teacher must be one of 'boosted'.*got 'both'"),
-        ({"teacher": "in-sample"}, ValueError, "teacher must be one of 'boosted'.*got 'in-sample'"),
-        ({"teacher": []}, ValueError, "teacher is an empty list"),
         ({"teacher_sees": "both"}, ValueError, "teacher_sees must be one of.*got 'both'"),
-        ({"teacher_sees": ["all", "all"]}, ValueError, "teacher_sees has a value twice"),
-        ({"teacher": ["linear", "linear"]}, ValueError, "teacher has a value twice"),
         ({"teacher": "linear", "teacher_params": {"max_depth": 2}}, ValueError, "teacher_params require teacher='boos"),
-        ({"crossfit": 1}, ValueError, r"crossfit.*least 2"),
-        ({"crossfit": (0, 1)}, ValueError, r"crossfit.*least 2.*0"),
+        ({"crossfit": 1}, ValueError, "crossfit must be 0 .* or between 2 and the 150 rows, got 1"),
         ({"crossfit": "5"}, TypeError, r"crossfit.*whole number"),
-        ({"crossfit": ()}, ValueError, "crossfit is an empty list"),
-        ({"crossfit": (5, 5)}, ValueError, "crossfit has a value twice"),
-        ({"crossfit": 101}, ValueError, "100 training"),
+        ({"crossfit": 101}, ValueError, "crossfit must be 0 .* between 2 and the 100 rows, got 101"),
         ({"nfold": 1}, ValueError, r"nfold.*least 2"),
         ({"nfold": 2.5}, TypeError, r"nfold.*whole number"),
         ({"nfold": 151}, ValueError, r"nfold.*number.*rows"),
@@ -64,25 +59,28 @@ def quick(**keywords):
         ({"folds": [(range(100), [150])] * 2}, ValueError, "there are 150 rows"),
         ({"folds": [(range(100), [-1])] * 2}, ValueError, r"row.*-1.*-1"),
         ({"folds": [(range(100), [])] * 2}, ValueError, r"fold 0.*sides"),
-        ({"folds": [(range(100), [0.5])] * 2}, ValueError, r"fold 0.*sides"),
-        ({"folds": [(range(100), [[149]])] * 2}, ValueError, r"fold 0.*sides"),
         ({"folds": [(range(100), range(100, 150))] * 2}, ValueError, r"fold 1.*fold 0"),
         ({"folds": [1, 2]}, TypeError, "pairs"),
         ({"folds": 5}, TypeError, r"folds.*5"),
         ({"folds": [(range(100), np.ones(149, bool))] * 2}, ValueError, r"truth.*150 rows"),
-        ({"metric": "gini"}, ValueError, "scorer of scikit-learn"),
-        ({"metric": 3}, TypeError, "name of a metric"),
-        ({"metric": "roc_auc_ovr_weighted_x"}, ValueError, "got 'roc_auc_ovr_weighted_x'"),
-        ({"metric": "roc_auc", "maximize": True}, ValueError, "maximize is read with custom_metric only"),
-        ({"metric": "auc", "maximize": False}, ValueError, "maximize is read with custom_metric only"),
+        ({"metric": "gini"}, ValueError, "metric must be one of XGBoost's .* got 'gini': pass .* as custom_metric"),
+        ({"metric": 3}, ValueError, "got 3"),
         ({"metric": "error@0.3", "maximize": False}, ValueError, "maximize is read with custom_metric only"),
         ({"maximize": True}, ValueError, "maximize is read with custom_metric only"),
         ({"custom_metric": lambda p, d: ("m", 0.0)}, ValueError, "needs maximize"),
         ({"custom_metric": "auc"}, TypeError, "must be a function"),
         ({"metric": "auc", "custom_metric": max, "maximize": True}, ValueError, "both given"),
-        ({"constraints": [(DemographicParity(np.arange(150) % 2), -1.0)]}, ValueError, "the weight of a constraint"),
-        ({"constraints": [DemographicParity(np.arange(150) % 2)]}, TypeError, r"constraints .* \(constraint, weight\)"),
-        ({"constraints": None}, TypeError, r"constraints .* \(constraint, weight\).* got None"),
+        (
+            {"constraints": [(DemographicParity(np.arange(150) % 2), -1.0)]},
+            ValueError,
+            "the weight of a teacher in the list",
+        ),
+        (
+            {"constraints": [DemographicParity(np.arange(150) % 2)]},
+            TypeError,
+            r"constraints must be a list of \(teacher, weight\)",
+        ),
+        ({"constraints": None}, TypeError, r"constraints must be a list of .* got NoneType"),
         ({"metrics": "auc"}, TypeError, "did you mean 'metric'"),
         ({"max_depth": 3}, TypeError, "parameters of the booster"),
     ],

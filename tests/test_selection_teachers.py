@@ -11,11 +11,11 @@ from sklearn.linear_model import LogisticRegression
 import pi_xgb
 
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
-N = 120
+N = 80
 MADE = pi_xgb.datasets.make_privileged(N, n_features=3, n_privileged=2, seed=0)
 FOLDS = [(np.arange(N)[np.arange(N) % 2 == i], np.arange(N)[np.arange(N) % 2 != i]) for i in range(2)]
 FEW = {"kl_weight": 5.0, "folds": FOLDS, "standard_errors": 0.0, "progress": False}
-KINDS = {"kinds": ["boosted", "mixed"], "estimator": LogisticRegression(), "both": ["linear", LogisticRegression()]}
+KINDS = {"kinds": ["boosted", "mixed"], "both": ["linear", LogisticRegression()]}
 
 
 def matrices(rows=slice(None)):
@@ -52,23 +52,3 @@ def test_estimators_of_one_class_cannot_be_told_apart():
     both = [LogisticRegression(C=0.1), LogisticRegression(C=10.0)]
     with pytest.raises(ValueError, match=r"teacher.*two of LogisticRegression"):
         pi_xgb.select(PARAMS, matrices()[0], ROUNDS, teacher=both, **FEW)
-
-
-@pytest.mark.parametrize("teacher", ["boosted", "mixed"])
-def test_crossfit_groups_are_needed_by_cross_fitted_teachers_alone(teacher):
-    dtrain, privileged = matrices()
-    groups = np.arange(N) // 2
-    how = {"kl_weight": 5.0, "nfold": 2, "standard_errors": 0.0, "progress": False, "groups": groups}
-
-    def spread(predictions, matrix):
-        return "spread", float(predictions.std())
-
-    for standard_errors, candidate in ((1e9, f"{teacher} 5"), (0.0, "plain")):
-        more = {**how, "standard_errors": standard_errors, "custom_metric": spread, "maximize": True}
-        found = pi_xgb.select(PARAMS, dtrain, ROUNDS, privileged=privileged, teacher=teacher, **more)
-        assert found.candidate == candidate
-        if candidate == "mixed 5":
-            with pytest.raises(ValueError, match=r"^crossfit_groups must be passed"):
-                found.train(dtrain, privileged=privileged)
-        else:
-            found.train(dtrain, privileged=privileged)

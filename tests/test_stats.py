@@ -70,22 +70,6 @@ def test_the_corrected_interval_written_out():
     assert str(paired.Interval(0.1, 0, -0.2, 0.3)) == "0.1000 (-0.2000 to 0.3000)"
 
 
-@pytest.mark.parametrize(
-    ("gains", "standard_errors", "chosen"),
-    [
-        ([(1, 1), (2, 1)], 1.5, 2),
-        ([(1, 1), (2, 1)], 2, 0),  # it must be more
-        ([(-1, 1), (-2, 1)], 0, 0),
-        ([(0, 1)], 0, 0),
-        ([(1, 0)], 0.5, 0),  # the same in every fold: nobody knows its error
-        ([(1, 0)], 0, 1),
-    ],
-)
-def test_choose_takes_the_best_candidate_if_its_gain_is_large(gains, standard_errors, chosen):
-    gains = [paired.Interval(mean, error, 0, 0) for mean, error in [(0, 0), *gains]]
-    assert paired.choose(gains, standard_errors) == chosen
-
-
 @pytest.mark.parametrize("wrong", [True, "1", -0.1, np.inf, np.nan])
 def test_bad_standard_errors_raise(wrong):
     with pytest.raises((TypeError, ValueError), match="standard_errors must be"):

@@ -94,9 +94,5 @@ def k_nearest(features: Array, k: int) -> Neighbours:
 
 def _distinct(features: Array) -> tuple[Array, Array]:
     """Return the distinct rows, sorted to be the same for any order of rows, and the position of each row there."""
-    order = np.lexsort(features.T[::-1])
-    ordered = features[order]
-    new = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
-    point = np.empty(len(features), np.intp)
-    point[order] = np.cumsum(new) - 1
-    return ordered[new], point
+    points, point = np.unique(features, axis=0, return_inverse=True)
+    return points, point.ravel()  # a column in NumPy 2.0

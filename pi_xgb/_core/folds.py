@@ -1,4 +1,4 @@
-"""The fold engine of searches: the rows of a fold, teachers that folds share, and parts that run in threads."""
+"""The folds of searches: their rows, and the teachers that they share."""
 
 from __future__ import annotations
 
@@ -6,34 +6,18 @@ import contextlib
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._progress import progress_bar
-from .._rows.resume_cache import ResumeCache
-from .._xgb.threads import in_threads
 from .crossfit import SHARED, Folds, M
 from .learners.recipe import Recipe
 from .training import Training
 
 _FEWEST = 4
 """With fewer folds a teacher without two of them would see at most half of the rows."""
-
-
-class Named(Protocol):
-    """A part of a search, such as a fold."""
-
-    @property
-    def name(self) -> str:
-        """The name of the part within its search."""
-        ...
-
-
-P = TypeVar("P", bound=Named)
-R = TypeVar("R")
 
 
 class Split(NamedTuple):
@@ -43,11 +27,15 @@ class Split(NamedTuple):
     fold: int
     train: Array
     test: Array
+    shared: SharedFolds | None = None
+    """The folds of its repeat, if cross-fitted teachers can share them."""
+    size: int = 0
+    """The number of training rows where several are compared."""
 
     @property
     def name(self) -> str:
         """The name of the split within a search."""
-        return f"{self.repeat}/{self.fold}"
+        return f"{self.size}/{self.repeat}/{self.fold}"
 
 
 def training_rows(
@@ -152,23 +140,3 @@ def train_in_fold(training: Training, folds: SharedFolds | None, way: str) -> Tr
             teacher = dataclasses.replace(teacher, folds=shared).fit()
         guides.append(guide._replace(teacher=teacher))
     return training.replace(guides=tuple(guides))
-
-
-def run_parts(
-    work: Callable[[P, Callable[[], None]], R],
-    parts: Sequence[P],
-    steps: int,
-    search: str,
-    *,
-    jobs: int,
-    progress: bool | None,
-    cache: ResumeCache,
-    read: Callable[[Any], Any] = lambda part: part,
-) -> list[R]:
-    """Return ``work(part, step)`` of each part, from the cache where it is finished.
-
-    ``work`` calls ``step`` so many times; ``read`` decodes what the cache stored.
-    """
-    n_left = sum(part.name not in cache for part in parts)
-    with progress_bar(n_left * steps, search, progress, steps) as step:
-        return in_threads(cache.memoize(lambda part: work(part, step), lambda part: part.name, read), parts, jobs)

@@ -227,11 +227,11 @@ class JointTeacher(Teacher):
         self.__dict__.update(state, _dprivileged=xgboost.DMatrix(**state["_dprivileged"]))
 
 
-def pairs_of(extra_teachers: Any) -> list[tuple[Any, Any]]:
-    """Return extra_teachers as a list; raise unless it has (teacher, weight) pairs only."""
+def pairs_of(extra_teachers: Any, name: str = "extra_teachers") -> list[tuple[Any, Any]]:
+    """Return a list of (teacher, weight) pairs; raise unless it has these only."""
     if isinstance(extra_teachers, (list, tuple)) and (not extra_teachers or is_list_of_pairs(extra_teachers)):
         return list(extra_teachers)
     raise TypeError(
-        f"extra_teachers must be a list of (teacher, weight), got {type(extra_teachers).__name__}: write "
-        "extra_teachers=[(DemographicParity(sex), 2.0)]"
+        f"{name} must be a list of (teacher, weight), got {type(extra_teachers).__name__}: write "
+        f"{name}=[(DemographicParity(sex), 2.0)]"
     )

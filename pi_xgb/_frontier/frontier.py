@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._constraints.by_column import ByColumn
 from .._constraints.groups import BetweenGroups, EqualizedOdds
 from .._core.folds import Split
 from .._core.keywords import Keywords
+from .._core.training import Guide
 from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_jobs, check_whole
 from .._rows.groups import MAX_GROUPS, Groups, check_few
@@ -132,7 +133,7 @@ def frontier(
     jobs, cut = check_jobs(n_jobs, progress), as_cut(threshold)
     final_params, rounds = settled(params), int(num_boost_round)
     _check(final_params, constraint)
-    students = Students.read(final_params, rounds, dtrain, Keywords(), "frontier", groups=groups, sees_all=False)
+    students = Students.read(final_params, rounds, dtrain, Keywords(), "frontier", groups=groups)
     constraint.check(dtrain.num_row())
     label, weight = dtrain.get_label(), dtrain.get_weight()
     if not np.isin(label, (0, 1)).all():
@@ -154,43 +155,34 @@ def frontier(
 
         def scores_of(kl_weight: float, taught_by: BetweenGroups) -> tuple[Array, float]:
             """Return the mean held-out score of each row, and the mean gap on training rows."""
-            taught = dataclasses.replace(students, constraints=[(taught_by, kl_weight)] if kl_weight else [])
-            found = in_threads(lambda split: _fold_scores(taught, split, constraint, cut, step), splits, jobs)
+            taught = dataclasses.replace(students, constraints=[Guide(taught_by, kl_weight)] if kl_weight else [])
             total, count = np.zeros((2, dtrain.num_row()))
-            for split, (scores, _) in zip(splits, found, strict=True):
+
+            def of_fold(split: Split) -> tuple[Array, float]:
+                part = taught.take(split.train, split.test)
+                booster = part.fit(PLAIN, rounds)
+                step()
+                groups, scores = constraint.compared(split.train), booster.predict(part.dtrain)
+                return booster.predict(part.held_out), gap_of(constraint.gap, part.dtrain, scores, groups, cut)
+
+            held_out_scores, train_gaps = zip(*in_threads(of_fold, splits, jobs), strict=True)
+            for split, scores in zip(splits, held_out_scores, strict=True):
                 total[split.test] += scores
                 count[split.test] += 1
-            return (total[rows] / count[rows]).astype(np.float32), float(np.mean([gap for _, gap in found]))
+            return (total[rows] / count[rows]).astype(np.float32), float(np.mean(train_gaps))
 
         plain, train_gap = scores_of(0.0, constraint)
-        measured_plain = held_out.measure(plain, plain, train_gap)
-        lines = [{"kl_weight": 0.0, **measured_plain, "hessian": NO_STEP}]
+        baseline = held_out.measure(plain, plain, train_gap)
+        lines = [{"kl_weight": 0.0, **baseline, "hessian": NO_STEP}]
         for with_step in constraints:
-            found = {0.0: measured_plain}
-
-            def measure(kl_weight: float, found: Any = found, with_step: BetweenGroups = with_step) -> None:
+            found = {0.0: baseline}
+            for kl_weight in itertools.chain(weights, _closer(gaps, found, constraint.gap)):
                 scores, train_gap = scores_of(kl_weight, with_step)
                 found[kl_weight] = held_out.measure(scores, plain, train_gap)
-
-            for kl_weight in weights:
-                measure(kl_weight)
-            for wanted in gaps:
-                _close_in(wanted, found, measure, constraint.gap)
             lines += [{"kl_weight": a, **found[a], "hessian": with_step.hessian} for a in found if a]
     table = pd.DataFrame(lines).set_index("kl_weight").sort_index(kind="stable")
     _warn_apart(table, constraint.gap, gaps)
     return Frontier(table, constraint.gap, final_params, rounds, gaps)
-
-
-def _fold_scores(
-    students: Students, split: Split, constraint: BetweenGroups, threshold: float, step: Callable[[], Any]
-) -> tuple[Array, float]:
-    """Return the scores of the held-out rows of a fold, and the gap on its training rows."""
-    part = students.take(split.train, split.test)
-    booster = part.fit(PLAIN, students.num_boost_round)
-    step()
-    scores, groups = booster.predict(part.dtrain), constraint.compared(split.train)
-    return booster.predict(part.held_out), gap_of(constraint.gap, part.dtrain, scores, groups, threshold)
 
 
 def _by_step(constraint: BetweenGroups) -> list[BetweenGroups]:
@@ -223,15 +215,10 @@ def _warn_apart(table: pd.DataFrame, gap: str, wanted: Sequence[float]) -> None:
 
 
 def _check(params: dict[str, Any], constraint: Any) -> None:
-    if isinstance(constraint, ByColumn):
-        raise TypeError(
-            f"constraint must have the groups of the rows, got {constraint!r}, which names a column: pass one value "
-            "per row of dtrain"
-        )
     if not isinstance(constraint, BetweenGroups):
         raise TypeError(
-            "constraint must compare groups of the training rows, as DemographicParity, EqualizedOdds, "
-            "TruePositiveRateParity, FalsePositiveRateParity and PredictiveParity do, got "
+            "constraint must compare groups of the rows of dtrain, as DemographicParity, EqualizedOdds, "
+            "TruePositiveRateParity, FalsePositiveRateParity and PredictiveParity of one value per row do, got "
             f"{type(constraint).__name__}"
         )
     objective = objective_name(params)
@@ -247,10 +234,9 @@ def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: A
     for split in splits:
         labels = np.unique(label[split.train[counts[split.train]]])
         if len(labels) < 2:
-            found = f"only label {labels[0]:g}" if len(labels) else "no such rows"
             raise ValueError(
-                f"each fold must train on rows of labels 0 and 1 with weights above 0, got {found} in fold "
-                f"{split.fold}: use other folds, or give such rows a weight above 0"
+                "each fold must train on rows of labels 0 and 1 with weights above 0, got labels "
+                f"{labels.tolist()} in fold {split.fold}: use other folds, or give such rows a weight above 0"
             )
     if not counts[rows].any():
         raise ValueError(
@@ -272,12 +258,11 @@ def _compared(constraint: BetweenGroups, rows: Array) -> Groups:
     return groups
 
 
-def _close_in(wanted: float, found: dict[float, Any], measure: Callable[[float], Any], gap: str) -> None:
-    """Measure weights within the grid step in which the gap falls to the wanted one."""
-    for _ in range(_HALVINGS):
+def _closer(gaps: Sequence[float], found: dict[float, Any], gap: str) -> Iterator[float]:
+    """Yield weights within the grid step in which the gap falls to each wanted one; ``found`` gets their rows."""
+    for wanted in [wanted for wanted in gaps for _ in range(_HALVINGS)]:
         weights = sorted(found)
         reached = [weight for weight in weights if found[weight][gap] <= wanted and not found[weight]["degenerate"]]
-        if not reached or reached[0] == 0:
-            return
-        before = weights[weights.index(reached[0]) - 1]
-        measure(math.sqrt(before * reached[0]) if before else reached[0] / 2)
+        if reached and reached[0] > 0:
+            before = weights[weights.index(reached[0]) - 1]
+            yield math.sqrt(before * reached[0]) if before else reached[0] / 2

@@ -13,10 +13,7 @@ import xgboost
 from .._core.train import train
 from .._plots.by_table import plot_frontier
 from .._rows.checks import several
-from .._rows.matrix_checks import check_is_dmatrix
 
-CHOSEN = ("params", "num_boost_round", "teacher", "kl_weight", "privileged")
-"""Keywords of ``train`` that would change the measured model."""
 NO_STEP = "none"
 """The step of plain XGBoost in the table."""
 LARGEST = {"equalized_odds": 2}
@@ -74,8 +71,8 @@ class Frontier:
         gaps = wanted_gaps(gap, self.gap)
         if len(gaps) != 1:
             raise ValueError(f"gap must be one number, got {gap!r}: pass a number such as gap=0.05")
-        if self._is_undefined:
-            raise ValueError(self._undefined)
+        if undefined := self._undefined:
+            raise ValueError(undefined)
         place = self._reaching(gaps[0])
         if place < 0:
             real = self._real[self.gap]
@@ -102,11 +99,10 @@ class Frontier:
         return int(first[self.table["accuracy"].iloc[first].to_numpy().argmax()])
 
     @property
-    def _is_undefined(self) -> bool:
-        return bool(self._real[self.gap].isna().all())
-
-    @property
     def _undefined(self) -> str:
+        """Why there is no gap at all; empty where some model has one."""
+        if self._real[self.gap].notna().any():
+            return ""
         return (
             f"{self.gap} is undefined on held-out rows at every kl_weight, since a rate of some group is (no row is "
             "selected, or no row has the label): use more rows, another threshold or fewer groups"
@@ -124,25 +120,16 @@ class Frontier:
         gap : float
             The wanted gap.
         **keywords
-            Keywords of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on, except those chosen here.
+            Other keywords of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on.
         """
         if getattr(constraint, "gap", None) != self.gap:
             raise ValueError(f"constraint must reduce {self.gap}, the gap of this frontier, got {constraint!r}")
-        if chosen := [name for name in CHOSEN if name in keywords]:
-            raise TypeError(
-                f"{' and '.join(chosen)} must not be passed, since the frontier chose the model: leave them out, or "
-                "call pi_xgb.train"
-            )
         row = self.at(gap)
-        weight = float(str(row.name))
-        # Checked here, since with a weight of 0 the training does not use the constraint.
-        check_is_dmatrix(dtrain, "dtrain")
-        constraint.check(dtrain.num_row())
-        if not weight:
-            return train(self._params, dtrain, self._rounds, **keywords)
-        teacher = copy.copy(constraint)
-        teacher.hessian = row["hessian"]
+        weight, teacher = float(str(row.name)), copy.copy(constraint)
+        teacher.hessian = row["hessian"] if weight else constraint.hessian
         booster = train(self._params, dtrain, self._rounds, teacher=teacher, kl_weight=weight, **keywords)
+        if not weight:
+            return booster
         gaps = f"{row[self.gap]:.3f} on held-out rows, {row[f'{self.gap}_train']:.3f} on training rows"
         booster.set_attr(pi_xgb_gap=f"{self.gap} {gaps}")
         return booster
@@ -161,8 +148,8 @@ class Frontier:
         return ax
 
     def __str__(self) -> str:
-        if self._is_undefined:
-            return self._undefined
+        if undefined := self._undefined:
+            return undefined
         plain: Any = self.table.iloc[0]
         fairest: Any = self._real.sort_values(self.gap).iloc[0]
         lines = [self._sentence(gap) for gap in self._wanted] or [
@@ -204,11 +191,7 @@ def _interval(row: Any, column: str) -> str:
 def wanted_gaps(gap: Any, name: str) -> list[float]:
     """Return the wanted values of this gap: none, one or several."""
     values, largest = [] if gap is None else several(gap), LARGEST.get(name, 1)
-    reason = "differences of rates are" if largest == 1 else f"{name} is the sum of {largest} differences"
     for value in values:
-        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= largest:
-            raise ValueError(
-                f"gap must be numbers between 0 and {largest}, as {reason}, got {value!r}: write 5 % as 0.05"
-            )
+        if isinstance(value, (bool, str)) or not 0 <= value <= largest:
+            raise ValueError(f"gap must be numbers between 0 and {largest}, got {value!r}: write 5 % as 0.05")
     return [float(value) for value in values]

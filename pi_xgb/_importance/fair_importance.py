@@ -13,8 +13,7 @@ from .._rows.checks import check_choice, check_confidence
 from .._rows.groups import as_groups, check_several
 from .._rows.names import in_words, plain
 from .._xgb.trees import Array
-from .jackknife import limits
-from .problem import Problem, normalized, scores_of
+from .problem import Problem, limits, normalized, scores_of
 from .rows import read_labels, read_weights
 from .subject import subject_of
 

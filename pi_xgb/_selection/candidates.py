@@ -6,19 +6,16 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from .._core.keywords import METHODS, SEES, MethodName, seen_by
-from .._core.learners.recipe import check_teacher_word, chosen_crossfit
-from .._core.losses import LOSSES
+from .._core.keywords import METHODS, SEES, TRAINED_KL_WEIGHT, Keywords, default_kind, default_kl_weight, seen_by
+from .._core.learners.recipe import check_teacher_word
 from .._core.teachers import check_kl_weight
 from .._core.training import Teacher
 from .._rows.checks import check_choice, check_whole, checked_list
 from .._xgb.params import objective_name, user_params
 
-METHOD: MethodName = "kbpib"
-TEACHER, KL_WEIGHT, BOOSTED_KL_WEIGHT = "mixed", 2.0, 0.5
-"""What public data sets recommend; a boosted teacher has a weight of its own."""
 STUDENT_FEATURES = "student"
 """As ``sees``: a teacher without privileged features."""
 _FEATURES = {
@@ -27,6 +24,7 @@ _FEATURES = {
     "all": " on all features",
     STUDENT_FEATURES: " without privileged features",
 }
+_check_sees = partial(check_choice, choices=SEES, name="teacher_sees")
 _BEST_FIRST = ("mixed", "forest", "linear", "estimator", "boosted")
 """Kinds of teachers by the gains of their students on public data sets."""
 
@@ -73,19 +71,12 @@ class Candidate:
         """Whether there is a teacher with privileged features, if there are any."""
         return self.teacher is not None and self.sees != STUDENT_FEATURES
 
-    @property
-    def sees_all(self) -> bool:
-        """Whether its teacher sees the classifier features beside the privileged ones."""
-        return self.sees_privileged and self.seen_features(has_privileged=True) == "all"
-
-    def seen_features(self, *, has_privileged: bool) -> str:
-        """Return what its teacher sees: "privileged" or "all", where all are those of the student without others."""
-        return seen_by(self.teacher, self.sees, has_privileged=has_privileged and self.sees_privileged)
-
-    def crossfits(self, *, has_privileged: bool) -> bool:
-        """Whether its teacher is cross-fitted."""
-        sees_student = self.seen_features(has_privileged=has_privileged) == "all"
-        return self.learns_first and chosen_crossfit(self.crossfit, self.teacher, sees_student=sees_student) != 0
+    def keywords(self, config: Keywords) -> Keywords:
+        """The keywords of its teacher, with the features and the rows of ``config``."""
+        own = dataclasses.replace(config, **self.train_keywords, crossfit_groups=None)
+        if own.privileged is None:
+            own = dataclasses.replace(own, teacher_sees=None)
+        return dataclasses.replace(own, crossfit_groups=config.crossfit_groups) if own.is_crossfitted else own
 
     def without_privileged(self) -> Candidate:
         """The same kind of teacher, cross-fitted on the classifier features."""
@@ -116,27 +107,27 @@ def candidates_of(
     Without a ``teacher`` it is a mixed one, or boosting on all features for objectives without a mean.
     """
     if teacher is None:
-        loss = LOSSES.get(objective_name(user_params(params)))
-        teacher = TEACHER if loss is None or loss.has_gradient else "boosted"
+        objective = objective_name(user_params(params))
+        teacher = default_kind("kbpib", None, None, evaluates=False, objective=objective)
         teacher_sees = teacher_sees or ("all" if teacher == "boosted" else None)
-    methods = checked_list(method, "method", lambda name: check_choice(name, METHODS, "method"))
+    methods = checked_list(method, "method", partial(check_choice, choices=METHODS, name="method"))
     teachers = _teachers(teacher)
     views = [None] if teacher_sees is None else checked_list(teacher_sees, "teacher_sees", _check_sees)
-    folds = [None] if crossfit is None else checked_list(crossfit, "crossfit", _check_folds)
-    weights = None if kl_weight is None else positive_weights(kl_weight, (KL_WEIGHT,))
+    folds = [None] if crossfit is None else checked_list(crossfit, "crossfit", partial(check_whole, "crossfit"))
+    weights = None if kl_weight is None else positive_weights(kl_weight, (TRAINED_KL_WEIGHT,))
     ways = [way for way in itertools.product(teachers, views, folds) if _is_useful(*way, folds)]
     candidates = [PLAIN]
     for name in methods:
         for kind, sees, own_folds in ways if name == "kbpib" else [("boosted", None, None)]:
-            usual = usual_weight(kind)
-            candidates += [Candidate(name, weight, kind, sees, own_folds) for weight in weights or [usual]]
-    _check_names(candidates)
+            usual = [default_kl_weight(kind)]
+            candidates += [Candidate(name, weight, kind, sees, own_folds) for weight in weights or usual]
+    names = [candidate.name for candidate in candidates]
+    if repeated := [candidate.kind for candidate in candidates if names.count(candidate.name) > 1]:
+        raise ValueError(
+            f"teacher must be estimators of different classes, got two of {repeated[0]}, with equal names in tables: "
+            "call select once for each, with the same folds"
+        )
     return candidates
-
-
-def usual_weight(teacher: Any) -> float:
-    """Return the ``kl_weight`` that public data sets recommend for a teacher."""
-    return BOOSTED_KL_WEIGHT if isinstance(teacher, str) and teacher == "boosted" else KL_WEIGHT
 
 
 def recommended(candidates: Sequence[Candidate]) -> int:
@@ -145,22 +136,12 @@ def recommended(candidates: Sequence[Candidate]) -> int:
     def rank(position: int) -> tuple[Any, ...]:
         candidate = candidates[position]
         kind = candidate.teacher if isinstance(candidate.teacher, str) else "estimator"
-        distance = abs(math.log(candidate.kl_weight / usual_weight(candidate.teacher)))
+        distance = abs(math.log(candidate.kl_weight / default_kl_weight(candidate.teacher)))
         order = not candidate.learns_first, _BEST_FIRST.index(kind), not candidate.sees_privileged
-        return *order, not candidate.sees_all, candidate.crossfit == 0, distance, position
+        sees_all = seen_by(candidate.teacher, candidate.sees, has_privileged=True) == "all"
+        return *order, not sees_all, candidate.crossfit == 0, distance, position
 
     return min(range(1, len(candidates)), key=rank)
-
-
-def _check_names(candidates: Sequence[Candidate]) -> None:
-    """Raise if two candidates have the same name, which for an estimator is its class."""
-    names = [candidate.name for candidate in candidates]
-    for candidate in candidates:
-        if names.count(candidate.name) > 1:
-            raise ValueError(
-                f"teacher must be estimators of different classes, got two of {candidate.kind}, with equal names in "
-                "tables: call select once for each, with the same folds"
-            )
 
 
 def _is_useful(teacher: Any, sees: str | None, crossfit: int | None, folds: Sequence[int | None]) -> bool:
@@ -191,13 +172,3 @@ def _teachers(teacher: Any) -> list[Any]:
     if hasattr(teacher, "fit"):
         return [teacher]
     return checked_list(teacher, "teacher", check_teacher_word)
-
-
-def _check_sees(sees: Any) -> None:
-    check_choice(sees, SEES, "teacher_sees")
-
-
-def _check_folds(folds: Any) -> None:
-    check_whole("crossfit", folds, 0)
-    if folds == 1:
-        raise ValueError("crossfit must be at least 2, or 0 for in-sample teachers, got 1")

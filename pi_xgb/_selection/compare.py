@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,26 +11,27 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.folds import run_parts
-from .._core.keywords import Keywords, MethodName
+from .._core.folds import Split
+from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.losses import LOSSES
-from .._rows.checks import check_confidence
+from .._rows.checks import check_confidence, check_jobs, check_whole, several
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import on_host
 from .._rows.resume_cache import ResumeCache
 from .._rows.row_alignment import check_one_label_each, check_same_order, checked_weight
-from .._rows.supervision import checked_groups, warn_of_idle_rows
+from .._rows.supervision import checked_groups
 from .._rows.tables import check_no_text
 from .._rows.views import Views, divide
+from .._stats.paired import check_standard_errors
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .._xgb.threads import jobs_side_by_side
-from .candidates import METHOD, candidates_of
-from .compared_models import ComparedModels, cells_of, table_of
-from .comparison import Comparison
+from .candidates import candidates_of
+from .comparison import Comparison, table_of
+from .rivals import compared_models, rival_means, with_imputed
 from .scores import score_of
-from .search import check_crossfit_fits, check_effort, held_out_ratio
-from .students import Students, labelled_part, settled
+from .splits import held_out_ratio, subset
+from .students import Students, search, settled
 
 
 def compare(
@@ -41,7 +43,7 @@ def compare(
     params: Any = None,
     num_boost_round: int = 100,
     kl_weight: float | None = None,
-    method: MethodName = METHOD,
+    method: MethodName = DEFAULT_METHOD,
     teacher: Any = None,
     teacher_sees: Any = None,
     crossfit: int | None = None,
@@ -137,7 +139,8 @@ def compare(
 
     Notes
     -----
-    By default ten models are scored in each of ten folds and at each size, which is what the progress counts.
+    By default five boosted models and the rivals are scored in each of ten folds and at each size, which is what the
+    progress counts.
 
     Examples
     --------
@@ -150,7 +153,10 @@ def compare(
     True
     """
     check_confidence(confidence)
-    jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
+    check_whole("num_boost_round", num_boost_round, 1)
+    if standard_errors is not None:
+        check_standard_errors(standard_errors)
+    jobs = check_jobs(n_jobs, progress)
     per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
     views = _divided(X, privileged, privileged_features, per_row)
     own = user_params(params)
@@ -166,10 +172,9 @@ def compare(
         dtrain.set_weight(weight)
     rows = {"labelled": target.labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
     own, rounds = settled({**target.params, **own}), int(num_boost_round)
-    config, how = Keywords(privileged_rows, teacher_params=teacher_params, **rows), {"groups": groups}
-    students = Students.read(own, rounds, dtrain, config, "compare", constraints=constraints, sees_all=True, **how)
-    plain = labelled_part(dtrain, students.labelled)
-    score = score_of(metric, custom_metric, maximize, own, students.loss, plain)
+    config = Keywords(privileged_rows, teacher_params=teacher_params, **rows)
+    students = Students.read(own, rounds, dtrain, config, "compare", groups=groups, constraints=constraints)
+    score = score_of(metric, custom_metric, maximize, own, students.loss)
     _, *taught = candidates_of(own, method, teacher, teacher_sees, crossfit, kl_weight)
     if len(taught) > 1:
         raise ValueError(
@@ -177,30 +182,50 @@ def compare(
             "of each keyword, and choose among several by pi_xgb.select"
         )
     student = taught[0]
-    splits = students.splits(nfold, repeats, folds, seed, target.classes)
-    cells = cells_of(students, splits, sizes, seed)
-    check_crossfit_fits(students, taught, [cell.split.train for cell in cells])
-    students.check([student, student.without_privileged()])
-    warn_of_idle_rows(students.idle)
+    splits = sized(students, students.splits(nfold, repeats, folds, seed, target.classes), sizes, seed)
+    students.check([student, student.without_privileged()], splits)
     inputs = {**students.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
-    inputs |= {"student": student, "folds": [getattr(folds, "split", None), [cell.split for cell in cells]]}
+    inputs |= {"student": student, "folds": [getattr(folds, "split", None), splits]}
     cache = ResumeCache(resume, resume_key, "compare", inputs)
-    is_finished = all(cell.name in cache for cell in cells)
-    has_rivals = students.loss.has_gradient and not constraints and not is_finished
-    models = ComparedModels.of(student, students, score, seed, has_rivals=has_rivals)
-    jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
-    effort: dict[str, Any] = {"jobs": jobs, "progress": progress, "cache": cache}
-    outcomes = run_parts(models.evaluate, cells, len(models.models), "compare", **effort)
+    rivals = None
+    if students.loss.has_gradient and not constraints and not all(split.name in cache for split in splits):
+        rivals = partial(rival_means, imputed=with_imputed(students))
+    models, jobs = (
+        compared_models(student, students, seed),
+        jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom),
+    )
+    found = search("compare", models, splits, score, rivals, jobs=jobs, progress=progress, cache=cache)
     return Comparison(
-        table_of(cells, outcomes, score),
+        table_of(splits, found, score),
         score,
         student,
-        held_out_ratio(splits),
+        held_out_ratio([split for split in splits if split.size == splits[-1].size]),
         confidence,
-        plain.num_row(),
+        students.n_labelled,
         standard_errors=standard_errors,
         unlabelled=target.labelled is not None,
     )
+
+
+def sized(students: Students, splits: Sequence[Split], sizes: Any, seed: int) -> list[Split]:
+    """Return every fold at every number of labelled training rows."""
+    label = students.loss.label_of(students.dtrain)
+    full = min(len(split.train) for split in splits)
+    for size in (sizes := several(sizes)):
+        check_whole("sizes", size, 2)
+        if size >= full:
+            raise ValueError(
+                f"sizes must be below the {full} {students.labelled_rows} of a fold, which are always included, got "
+                f"{size}: pass smaller sizes"
+            )
+    cells = []
+    for number, split in enumerate(splits):
+        for size in sorted(set(sizes)):
+            rows = subset(label, split.train, size, seed + number)
+            cells.append(split._replace(train=rows, shared=None, size=int(size)))
+        # Folds differ by a row or so; the curve has one point for all of them.
+        cells.append(split._replace(size=full))
+    return cells
 
 
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:

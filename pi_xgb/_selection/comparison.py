@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from .._core.folds import Split
 from .._plots.selection import plot_comparison
 from .._rows.checks import check_choice
 from .._stats.paired import Interval, corrected_interval, student
 from .candidates import Candidate
-from .compared_models import BASELINE, SELF, SHUFFLED, STUDENT
-from .rivals import FOREST, IMPUTED, LINEAR, MEAN
+from .rivals import BASELINE, FOREST, IMPUTED, LINEAR, MEAN, SELF, SHUFFLED, STUDENT, TEACHER
 from .scores import Score
-from .search import bar_of, choose
 from .verdict import Verdict, student_of
-from .words import better_by
 
 _RIVALS = {
     LINEAR: "a linear model",
@@ -73,7 +73,7 @@ class Comparison:
         unlabelled: bool = False,
     ) -> None:
         self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
-        self._ratio, self._unlabelled = ratio, unlabelled
+        self._ratio, self._unlabelled, self._score = ratio, unlabelled, dataclasses.replace(score, custom=None)
         self._models, self._sizes = list(dict.fromkeys(table["model"])), sorted(set(table["size"]))
         better = (table["gain"] > 0).groupby([table["size"], table["model"]]).mean()
         means = table.groupby(["size", "model"])["score"].mean()
@@ -88,22 +88,18 @@ class Comparison:
         taught, alone = (student_of(item) for item in (candidate, candidate.without_privileged()))
         words = {BASELINE: BASELINE, STUDENT: taught, SELF: alone, **_RIVALS}
         deployable = [model for model in words if model in self._models]
-        leads = [self.difference(model, STUDENT) for model in deployable]
-        recommended = deployable.index(STUDENT)
-        bar = bar_of(len(deployable)) if standard_errors is None else standard_errors
-        chosen = choose(leads, recommended, bar)
-        self.recommendation = deployable[chosen]
-        self._verdict = Verdict(
-            score=dataclasses.replace(score, custom=None),
+        scores = self._scores(self._sizes[-1])
+        self._verdict = Verdict.of(
+            [scores[model].to_numpy() for model in deployable],
+            ratio,
+            score=self._score,
             models=[words[model] for model in deployable],
-            gains=[self.difference(model, BASELINE) for model in deployable],
-            leads=leads,
-            recommended=recommended,
-            chosen=chosen,
-            bar=bar,
-            n_labelled=n_labelled,
+            recommended=deployable.index(STUDENT),
             confidence=confidence,
+            n_labelled=n_labelled,
+            standard_errors=standard_errors,
         )
+        self.recommendation = deployable[self._verdict.chosen]
         self.verdict = f"{self._verdict.instruction}\n{self._verdict.expectation}\n{self._verdict.change}"
 
     @property
@@ -123,15 +119,18 @@ class Comparison:
         size = self._sizes[-1] if size is None else size
         if size not in self._sizes:
             raise ValueError(f"size must be one of {', '.join(map(str, self._sizes))}; got {size!r}")
-        rows = self.table[self.table["size"] == size]
-        scores = rows.pivot(index=["repeat", "fold"], columns="model", values="score")
-        differences = (1.0 if self.maximize else -1.0) * (scores[model] - scores[other]).to_numpy()
+        scores = self._scores(size)
+        differences = self._score.sign * (scores[model] - scores[other]).to_numpy()
         return corrected_interval(differences, self._ratio, self.confidence)
+
+    def _scores(self, size: int) -> pd.DataFrame:
+        rows = self.table[self.table["size"] == size]
+        return rows.pivot(index=["repeat", "fold"], columns="model", values="score")
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each model over plain XGBoost with its interval, or along the size; needs matplotlib."""
         rows = "labelled training rows" if self._unlabelled else "training rows"
-        return plot_comparison(self.summary, better_by(Score(self.metric, self.maximize)), ax, rows)
+        return plot_comparison(self.summary, self._score.unit, ax, rows)
 
     def __str__(self) -> str:
         shown = self.summary.loc[self._sizes[-1], ["score", "gain", "low", "high"]]
@@ -139,3 +138,38 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"<Comparison: {self._verdict.instruction} {self._verdict.expectation}>"
+
+
+def table_of(splits: Sequence[Split], found: Sequence[dict[str, Any]], score: Score) -> pd.DataFrame:
+    """Return a row per fold and model.
+
+    The rounds of a student are those that are best on average in the other folds of the same size and repeat, so that
+    the held-out rows of a fold do not choose the rounds by which they are scored.
+    """
+    rows = []
+    for split, outcome in zip(splits, found, strict=True):
+        beside = [
+            other
+            for place, other in zip(splits, found, strict=True)
+            if place is not split and (place.size, place.repeat) == (split.size, split.repeat)
+        ]
+        best = {
+            model: int((score.sign * np.mean([other[model][0] for other in beside], axis=0)).argmax())
+            for model in outcome
+        }
+        scores = {model: curve[best[model]] for model, (curve, _) in outcome.items()} | {TEACHER: outcome[STUDENT][1]}
+        rows += [
+            {
+                "size": split.size,
+                "repeat": split.repeat,
+                "fold": split.fold,
+                "model": model,
+                "score": value,
+                "gain": score.sign * (value - scores[BASELINE]) + 0.0,  # no -0
+                "rounds": best[model] + 1 if model in outcome and len(outcome[model][0]) > 1 else 0,
+                "n_train": len(split.train),
+                "n_test": len(split.test),
+            }
+            for model, value in scores.items()
+        ]
+    return pd.DataFrame(rows)

@@ -1,7 +1,11 @@
-"""What a practitioner would use instead of a student: a linear model and a forest, also with imputed z."""
+"""What ``compare`` sets beside a student: plain XGBoost, its upper bound, controls, and rivals.
+
+Rivals are what a practitioner would use instead: a linear model and a forest, also with imputed z.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -11,14 +15,42 @@ import xgboost
 from .._arrays import Array
 from .._core.learners.features import Features
 from .._core.learners.fit_teacher import fit_teacher
-from .._xgb.matrix import exclusive, side_by_side, slice_rows
-from .students import FoldStudents, Students, labelled_part
+from .._xgb.matrix import copy_queries, rows_without_values, side_by_side, slice_rows
+from .candidates import PLAIN, Candidate
+from .students import FoldStudents, Students, cut
 
+BASELINE, CEILING, STUDENT, SELF, SHUFFLED, TEACHER = (
+    *("plain XGBoost", "z known at prediction", "student", "self-distillation", "shuffled", "teacher"),
+)
 LINEAR, FOREST, MEAN, IMPUTED = "linear", "forest", "linear and forest", "z imputed"
 RIVALS = (LINEAR, FOREST, MEAN, IMPUTED)
 _FOLDS = 5
 _MOST_LEVELS = 20
 """The most frequent levels of a category are imputed."""
+
+
+def compared_models(student: Candidate, students: Students, seed: int) -> dict[str, tuple[Students, Candidate]]:
+    """Return the boosted models by their names in tables: the rows with their features, and how they are taught."""
+    privileged: Any = students.config.privileged
+    # Rows without any privileged value are not shuffled, so that the same rows have a teacher.
+    filled = np.flatnonzero(~rows_without_values(privileged))
+    order = np.arange(privileged.num_row())
+    order[filled] = np.random.default_rng(seed).permutation(filled)
+    others = slice_rows(privileged, order)
+    for field in students.loss.label_fields:  # features of other rows with the labels of these
+        others.set_info(**{field: students.dtrain.get_float_info(field)})
+    copy_queries(students.dtrain, others)
+    shuffled = students.with_privileged(others, "shuffled")
+    shuffled.training(student)  # read here, once for all threads
+    both = side_by_side(students.dtrain, privileged)
+    ceiling = dataclasses.replace(students.with_privileged(None, "ceiling"), dtrain=both)
+    return {
+        BASELINE: (students, PLAIN),
+        CEILING: (ceiling, PLAIN),
+        STUDENT: (students, student),
+        SELF: (students, student.without_privileged()),
+        SHUFFLED: (shuffled, student),
+    }
 
 
 def with_imputed(students: Students) -> xgboost.DMatrix:
@@ -31,10 +63,10 @@ def with_imputed(students: Students) -> xgboost.DMatrix:
     known, n_rows = ~np.isnan(values).all(axis=1), len(values)
     with np.errstate(all="ignore"):
         values = np.where(np.isnan(values), np.nanmean(values[known], axis=0), values)
-    with exclusive(students.dtrain):
-        rows = slice_rows(students.dtrain, np.arange(n_rows))
+    rows = cut(students.dtrain, np.arange(n_rows))
     rows.set_info(label=values if values.shape[1] > 1 else values[:, 0])
-    params = {"objective": "reg:squarederror", **{k: v for k, v in students.params.items() if k in ("nthread", "seed")}}
+    own = students.spec.params
+    params = {"objective": "reg:squarederror"} | {name: own[name] for name in ("nthread", "seed") if name in own}
     how: dict[str, Any] = {"labelled": None if known.all() else known, "crossfit_groups": students.groups}
     imputed = fit_teacher(params, rows, 1, teacher="forest", crossfit=_FOLDS, **how)
     return side_by_side(students.dtrain, xgboost.DMatrix(imputed.values.reshape(n_rows, -1)))
@@ -42,17 +74,15 @@ def with_imputed(students: Students) -> xgboost.DMatrix:
 
 def rival_means(part: FoldStudents, imputed: xgboost.DMatrix) -> dict[str, Array]:
     """Return the held-out predictions of each rival, fitted on the labelled rows of a fold."""
-    own = _fitted(part, part.dtrain, part.held_out)
-    with exclusive(imputed):
-        rows, held_out = (slice_rows(imputed, chosen) for chosen in (part.rows, part.test))
-    more = _fitted(part, rows, held_out)
-    return {**own, MEAN: (own[LINEAR] + own[FOREST]) / 2, IMPUTED: (more[LINEAR] + more[FOREST]) / 2}
+    (linear, forest), (linear_imputed, forest_imputed) = (_means(part, own) for own in (part.all.dtrain, imputed))
+    mean, of_imputed = (linear + forest) / 2, (linear_imputed + forest_imputed) / 2
+    return dict(zip(RIVALS, (linear, forest, mean, of_imputed), strict=True))
 
 
-def _fitted(part: FoldStudents, rows: xgboost.DMatrix, held_out: xgboost.DMatrix) -> dict[str, Array]:
-    rows = labelled_part(rows, part.labelled)
-    models = {kind: fit_teacher(part.all.params, rows, 1, teacher=kind, crossfit=0) for kind in (LINEAR, FOREST)}
-    return {kind: model.predict(held_out) for kind, model in models.items()}
+def _means(part: FoldStudents, matrix: xgboost.DMatrix) -> list[Array]:
+    rows, held_out = cut(matrix, part.known), cut(matrix, part.test)
+    models = [fit_teacher(part.all.spec.params, rows, 1, teacher=kind, crossfit=0) for kind in (LINEAR, FOREST)]
+    return [model.predict(held_out) for model in models]
 
 
 def _numbers(matrix: xgboost.DMatrix) -> Any:

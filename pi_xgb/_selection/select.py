@@ -11,22 +11,20 @@ import pandas as pd
 import xgboost
 
 from .._core.folds import Split
-from .._core.keywords import Keywords, MethodName
+from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.training import Teacher
 from .._plots.selection import plot_selection
+from .._rows.checks import check_jobs, check_whole
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
-from .._rows.supervision import check_evals_are_labelled, read_labelled, warn_of_idle_rows
-from .._stats.paired import corrected_interval
+from .._stats.paired import check_standard_errors
 from .._xgb.signature import called_like
 from .._xgb.threads import jobs_side_by_side
-from .candidates import METHOD, PLAIN, Candidate, candidates_of, recommended
+from .candidates import PLAIN, Candidate, candidates_of, recommended
 from .scores import Score, score_of
-from .search import bar_of, check_crossfit_fits, check_effort, choose, held_out_ratio, search
-from .splits import usual_repeats
-from .students import FoldStudents, Students, Values, check_constraints, labelled_part, settled
+from .splits import held_out_ratio, usual_repeats
+from .students import Students, search, settled
 from .verdict import Verdict, student_of
-from .words import better_by
 
 
 @called_like(xgboost.cv)
@@ -37,7 +35,7 @@ def select(
     *,
     privileged: xgboost.DMatrix | None = None,
     kl_weight: float | Iterable[float] | None = None,
-    method: MethodName | Iterable[MethodName] = METHOD,
+    method: MethodName | Iterable[MethodName] = DEFAULT_METHOD,
     teacher: Any = None,
     teacher_sees: Any = None,
     crossfit: int | Iterable[int] | None = None,
@@ -110,11 +108,10 @@ def select(
         A list of (constraint, weight), as in ``[(DemographicParity(sex), 5.0)]``, which hold for every candidate: plain
         XGBoost is then plain XGBoost under the constraints. :func:`pi_xgb.frontier` measures their cost and helps to
         choose their weight.
-    metric : str or scorer, default=None
-        The metric of the choice: a metric of XGBoost's by name, or a scorer of scikit-learn's, by name or made by
-        ``make_scorer``. By default the last ``eval_metric`` of the params, and without it the loss of the training:
-        logloss, mlogloss or rmse. The loss separates small differences better than auc or error. A scorer is called
-        in every round; XGBoost's metrics are much faster.
+    metric : str, default=None
+        The metric of the choice, one of XGBoost's by name. By default the last ``eval_metric`` of the params, and
+        without it the loss of the training: logloss, mlogloss or rmse. The loss separates small differences better than
+        auc or error.
     custom_metric : callable, default=None
     maximize : bool, default=None
         Instead of ``metric``: a function as for ``xgboost.cv``, and whether more is better, which is known for
@@ -139,7 +136,7 @@ def select(
     n_jobs : int, default=None
         The number of folds to train at the same time, in threads. -1: one per core. The result does not depend on it.
         Each training has ``params["nthread"]`` threads. Up to 10,000 rows, if params have no ``nthread``, each
-        training has one thread and ``n_jobs`` is -1 (1 with a scorer or a function as the metric): more threads would
+        training has one thread and ``n_jobs`` is -1 (1 with a function as the metric): more threads would
         wait for each other in every round, which costs more than it saves, above all on a busy machine. Otherwise 1.
     progress : bool, default=None
         Whether to show progress: a bar (with tqdm) on a terminal and in a notebook, elsewhere lines on standard
@@ -148,7 +145,7 @@ def select(
         A file for the finished folds. After an interruption the same call with the same file continues; a file of
         another search is an error.
     resume_key : str, default=None
-        A text that represents your own code: scorers, functions, splitters, constraints of your own classes.
+        A text that represents your own code: functions, splitters, constraints of your own classes.
         ``resume`` needs it with any of them, and cannot detect changes: pass another text after a change.
 
     Returns
@@ -178,44 +175,36 @@ def select(
     ('boosted', 0.5)
     >>> booster = selection.train(dtrain, privileged=privileged)
     """
-    jobs = check_effort(num_boost_round, standard_errors, n_jobs, progress)
+    check_whole("num_boost_round", num_boost_round, 1)
+    if standard_errors is not None:
+        check_standard_errors(standard_errors)
+    jobs = check_jobs(n_jobs, progress)
     candidates = candidates_of(params, method, teacher, teacher_sees, crossfit, kl_weight)
-    has_privileged, best = privileged is not None, recommended(candidates)
-    crossfitted = any(candidate.crossfits(has_privileged=has_privileged) for candidate in candidates[1:])
-    if crossfit_groups is not None and not crossfitted:
+    rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+    config, best = Keywords(privileged, teacher_params=teacher_params, **rows), recommended(candidates)
+    if crossfit_groups is not None and not any(one.keywords(config).is_crossfitted for one in candidates[1:]):
         raise ValueError(
             f"crossfit_groups need crossfit of at least 2, got crossfit={crossfit!r}: leave crossfit_groups out, or "
             "add folds"
         )
-    if has_privileged and isinstance(candidates[best].teacher, str):
+    if privileged is not None and isinstance(candidates[best].teacher, str):
         candidates.append(candidates[best].without_privileged())
-    rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-    config = Keywords(privileged, teacher_params=teacher_params, **rows)
     own, rounds = settled(params), int(num_boost_round)
-    sees_all = any(candidate.sees_all for candidate in candidates)
-    how: dict[str, Any] = {"groups": groups, "constraints": constraints, "sees_all": sees_all}
-    students = Students.read(own, rounds, dtrain, config, "select", **how)
-    plain = labelled_part(dtrain, students.labelled)
-    score = score_of(metric, custom_metric, maximize, own, students.loss, plain)
+    students = Students.read(own, rounds, dtrain, config, "select", groups=groups, constraints=constraints)
+    score = score_of(metric, custom_metric, maximize, own, students.loss)
     if repeats is None:
         # Few groups have few partitions.
-        repeats = 1 if students.groups is not None else usual_repeats(plain.num_row())
+        repeats = 1 if students.groups is not None else usual_repeats(students.n_labelled)
     splits = students.splits(nfold, repeats, folds, seed)
-    check_crossfit_fits(students, candidates, [split.train for split in splits])
-    students.check(candidates)
-    warn_of_idle_rows(students.idle)
+    students.check(candidates, splits)
     inputs = {**students.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
     inputs |= {"candidates": candidates, "folds": [getattr(folds, "split", None), splits]}
-    cache = ResumeCache(resume, resume_key, "select", inputs)
+    models = {candidate.name: (students, candidate) for candidate in candidates}
     jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
-    effort: dict[str, Any] = {"jobs": jobs, "progress": progress, "cache": cache}
-    curves, teachers = search(students, splits, candidates, score, **effort)
-    bar = bar_of(len(candidates)) if standard_errors is None else standard_errors
+    cache = ResumeCache(resume, resume_key, "select", inputs)
+    found = search("select", models, splits, score, jobs=jobs, progress=progress, cache=cache)
     has_groups = crossfit_groups is not None or groups is not None
-    return Selection(own, students, candidates, best, bar, splits, score, curves, teachers, has_groups)
-
-
-_OF_GAIN = {"gain": "mean", "gain_se": "error", "low": "low", "high": "high"}
+    return Selection(students, own, candidates, best, splits, score, found, standard_errors, has_groups=has_groups)
 
 
 class Selection:
@@ -256,33 +245,37 @@ class Selection:
 
     def __init__(
         self,
-        params: dict[str, Any],
         students: Students,
+        params: dict[str, Any],
         candidates: Sequence[Candidate],
         recommended: int,
-        bar: float,
         splits: Sequence[Split],
         score: Score,
-        curves: Values,
-        teachers: Values,
+        found: Sequence[dict[str, tuple[list[float], float]]],
+        standard_errors: float | None,
+        *,
         has_groups: bool,
     ) -> None:
         self.metric, self.maximize = score.name, score.maximised
         self._score = dataclasses.replace(score, custom=None)  # without the user's function
         self._params, self._search_rounds = params, students.num_boost_round
         self._teacher_params = students.config.teacher_params
-        mean, ratio, names = curves.mean(axis=0), held_out_ratio(splits), [candidate.name for candidate in candidates]
+        names = [candidate.name for candidate in candidates]
+        curves = np.array([[fold[name][0] for name in names] for fold in found])
+        mean = curves.mean(axis=0)
         rounds = (score.sign * mean).argmax(axis=1) + 1
         scores = np.array([curves[:, i, own - 1] for i, own in enumerate(rounds)])
-        gains, leads = (
-            [corrected_interval(score.sign * (own - scores[other]), ratio) for own in scores]
-            for other in (0, recommended)
+        self._verdict = Verdict.of(
+            scores,
+            held_out_ratio(splits),
+            score=self._score,
+            models=[student_of(candidate) for candidate in candidates],
+            recommended=recommended,
+            n_labelled=students.n_labelled,
+            standard_errors=standard_errors,
         )
-        chosen = choose(leads, recommended, bar)
-        self._chosen, self._rounds = candidates[chosen], int(rounds[chosen])
-        self.curves = pd.DataFrame(
-            mean.T, index=pd.RangeIndex(1, mean.shape[1] + 1, name="rounds"), columns=pd.Index(names)
-        )
+        self._chosen, self._rounds = candidates[self._verdict.chosen], int(rounds[self._verdict.chosen])
+        self.curves = pd.DataFrame(mean.T, pd.RangeIndex(1, len(mean.T) + 1, name="rounds"), names)
         self.summary = pd.DataFrame(
             {
                 "method": [candidate.method for candidate in candidates],
@@ -292,27 +285,23 @@ class Selection:
                 "kl_weight": [candidate.kl_weight for candidate in candidates],
                 "rounds": rounds,
                 "score": scores.mean(axis=1),
-                "teacher_score": teachers.mean(axis=0),
-                **{name: [getattr(gain, field) for gain in gains] for name, field in _OF_GAIN.items()},
-                "chosen": np.arange(len(candidates)) == chosen,
-            }
-        ).set_index(pd.Index(names, name="candidate"))
+                "teacher_score": [np.mean([fold[name][1] for fold in found]) for name in names],
+            },
+            pd.Index(names, name="candidate"),
+        )
+        self.summary[["gain", "gain_se", "low", "high"]] = self._verdict.gains
+        self.summary["chosen"] = np.arange(len(candidates)) == self._verdict.chosen
         columns = ["candidate", "method", "teacher", "teacher_sees", "crossfit", "kl_weight"]
         of_folds = [(split.repeat, split.fold, len(split.train), len(split.test)) for split in splits]
         cells = pd.DataFrame(of_folds, columns=["repeat", "fold", "n_train", "n_test"])
         table = self.summary.reset_index()[[*columns, "rounds"]].merge(cells, how="cross")
         table = table.assign(score=scores.ravel(), gain=(score.sign * (scores - scores[0])).ravel())
         self.table = table[[*columns, "repeat", "fold", "rounds", "score", "gain", "n_train", "n_test"]]
-        n_known = students.dtrain.num_row() if students.labelled is None else int(students.labelled.sum())
-        words = [student_of(candidate) for candidate in candidates]
-        self._verdict = Verdict(self._score, words, gains, leads, recommended, chosen, bar, n_known)
-        has_privileged = students.config.privileged is not None
+        is_taught = self._chosen != PLAIN
         given = {
-            "privileged": has_privileged and self._chosen.sees_privileged,
+            "privileged": is_taught and self._chosen.keywords(students.config).privileged is not None,
             "labelled": students.labelled is not None,
-            "crossfit_groups": has_groups
-            and self._chosen != PLAIN
-            and self._chosen.crossfits(has_privileged=has_privileged),
+            "crossfit_groups": has_groups and is_taught and self._chosen.keywords(students.config).is_crossfitted,
             "constraints": students.constraints,
         }
         self._needed = tuple(name for name, is_given in given.items() if is_given)
@@ -358,11 +347,6 @@ class Selection:
         **keywords
             Keywords of ``xgboost.train``: evals, callbacks, verbose_eval and so on.
         """
-        if "num_boost_round" in keywords:
-            raise ValueError(
-                f"num_boost_round must not be passed, since cross-validation chose {self._rounds}: for another number "
-                "call pi_xgb.train with the keywords of .choice"
-            )
         rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
         return self.fit_matrices(dtrain, Keywords(privileged, **rows), keywords, constraints=constraints)[0]
 
@@ -379,32 +363,24 @@ class Selection:
         For adapters.
         """
         check_is_dmatrix(dtrain, "dtrain")
-        check_constraints(constraints)
         rows = {**vars(config), "constraints": constraints or None}
         missing = [name for name in self._needed if rows[name] is None]
         if missing:
             raise ValueError(
                 f"{' and '.join(missing)} must be passed, since select used it: pass the values of these rows"
             )
-        student = dtrain if student is None else student
-        if self._chosen == PLAIN and not constraints:
-            labelled = read_labelled(config.labelled, dtrain.num_row())
-            if labelled is not None:
-                check_evals_are_labelled(labelled, student, keywords.get("evals") or ())
-                student = labelled_part(dtrain, labelled)
-            return xgboost.train(self._params, student, self._rounds, **keywords), None
         config = dataclasses.replace(config, teacher_params=self._teacher_params)
         if not self._chosen.sees_privileged:
             config = dataclasses.replace(config, privileged=None)
-        how: dict[str, Any] = {"constraints": constraints, "sees_all": self._chosen.sees_all}
+        how: dict[str, Any] = {"constraints": constraints}
         students = Students.read(self._params, self._search_rounds, dtrain, config, "Selection.train", **how)
-        whole = FoldStudents.of_all_rows(students, student)
-        teacher = None if self._chosen == PLAIN else whole.teacher_of(self._chosen)
-        return whole.fit(self._chosen, self._rounds, params=self._params, **keywords), teacher
+        part = students.on_all_rows(dtrain if student is None else student)
+        booster = part.fit(self._chosen, self._rounds, params=self._params, **keywords)
+        return booster, part.guides[self._chosen.way].teacher if part.guides else None
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
-        return plot_selection(self.summary, better_by(self._score), ax)
+        return plot_selection(self.summary, self._score.unit, ax)
 
     def __str__(self) -> str:
         shown = self.summary[["rounds", "score", "gain", "low", "high"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,8 @@ def splits_of(
         return _checked(folds, len(label), groups, labelled)
     label, groups = label[known], None if groups is None else groups[known]
     if folds is not None:
-        splits = _checked(_split(folds, label, groups), len(label), groups)
+        pairs = folds.split(label, label) if groups is None else folds.split(label, label, groups)
+        splits = _checked(pairs, len(label), groups)
     else:
         check_whole("nfold", nfold, 2)
         check_whole("repeats", repeats, 1)
@@ -160,9 +162,6 @@ def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | No
     return splits
 
 
-def _split(folds: Any, label: Array, groups: Array | None) -> list[Any]:
-    try:
-        return list(folds.split(label, label, *(() if groups is None else (groups,))))
-    except (TypeError, ValueError) as error:
-        hint = "" if groups is not None else "; if it needs groups, pass groups, one value per row"
-        raise ValueError(f"{folds} cannot split these rows: {error}{hint}") from error
+def held_out_ratio(splits: Sequence[Split]) -> float:
+    """Return the mean of n_test / n_train, for the corrected interval."""
+    return float(np.mean([len(split.test) / len(split.train) for split in splits]))

@@ -1,9 +1,9 @@
-"""The students of a search: on all its rows, and on the rows of one fold."""
+"""The fold engine of ``select``, ``compare`` and ``frontier``: the students of all rows, and those of one fold."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,18 +14,28 @@ from .._arrays import Array
 from .._core.crossfit import whole_queries
 from .._core.engines import choose
 from .._core.folds import SharedFolds, Split, train_in_fold, training_rows
-from .._core.keywords import Keywords, check_engine
+from .._core.joint import pairs_of
+from .._core.keywords import Keywords
 from .._core.losses import Loss
-from .._core.teachers import check_kl_weight, is_list_of_pairs
+from .._core.teachers import as_guides
 from .._core.train import train
-from .._core.training import Boosting, Guide, Spec, Teacher, Training
+from .._core.training import Boosting, Guide, Spec, Training
+from .._progress import progress_bar
 from .._rows.matrix_checks import check_is_dmatrix
-from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
-from .._xgb.matrix import exclusive, query_of_row, rows_without_values, side_by_side, slice_rows
+from .._rows.resume_cache import ResumeCache
+from .._rows.supervision import (
+    check_evals_are_labelled,
+    checked_groups,
+    read_labelled,
+    read_teacher_weight,
+    warn_of_idle_rows,
+    weight_of_known,
+)
+from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
 from .._xgb.params import objective_name, user_params
-from .._xgb.threads import on_one_thread
+from .._xgb.threads import in_threads, on_one_thread
 from .candidates import PLAIN, Candidate
-from .scores import Score, score_of_mean
+from .scores import Score
 from .splits import splits_of
 
 Values = NDArray[np.float64]
@@ -35,17 +45,15 @@ Values = NDArray[np.float64]
 class Students:
     """All rows of a search, with what its students share."""
 
-    params: dict[str, Any]
+    spec: Spec
     num_boost_round: int
     """The maximum for students, and the number of rounds of KbPIB teachers."""
     dtrain: xgboost.DMatrix
     config: Keywords
     """The privileged features, ``teacher_params``, and by row ``labelled``, ``teacher_weight``, ``crossfit_groups``."""
-    both: Any
-    """Classifier and privileged features side by side, None if no model sees both."""
     groups: Array | None
     """Rows that stay together in the folds of the search."""
-    constraints: Sequence[tuple[Teacher, float]]
+    constraints: Sequence[Guide]
     """Constraints of every candidate."""
     name: str = ""
     """The name of the features, where several share the folds."""
@@ -58,34 +66,31 @@ class Students:
         num_boost_round: int,
         dtrain: xgboost.DMatrix,
         config: Keywords,
-        name: str,
+        search: str,
         *,
         groups: Any = None,
         constraints: Any = (),
-        sees_all: bool,
     ) -> Students:
-        """Return the students of these rows, checked before any training.
-
-        ``name`` is the calling function. ``sees_all``: a teacher or a student sees all features.
-        """
+        """Return the students of these rows, checked before any training; ``search`` is the calling function."""
         spec, privileged = Spec.read(params), config.privileged
-        for matrix, role in ((dtrain, "dtrain"), (privileged, "privileged")):
+        for role, matrix in {"dtrain": dtrain, "privileged": privileged}.items():
             if matrix is None and role == "privileged":
                 continue
             check_is_dmatrix(matrix, role)
-            if isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)):
+            if not can_be_cut(matrix):  # type: ignore[arg-type]
                 raise TypeError(
-                    f"{role} must be a DMatrix for {name}, got a {type(matrix).__name__}, which cannot be cut into "
+                    f"{role} must be a DMatrix for {search}, got a {type(matrix).__name__}, which cannot be cut into "
                     "folds: build a DMatrix"
                 )
         label, n_rows = spec.loss.label_of(dtrain), dtrain.num_row()
         if label.ndim == 2:
             raise ValueError(
-                f"dtrain must have one target for {name}, got {label.shape[1]} columns of labels: pass one target at "
+                f"dtrain must have one target for {search}, got {label.shape[1]} columns of labels: pass one target at "
                 "a time, or score all of them with pi_xgb.cv(..., kl_weight=[0.0, 1.0, 10.0])"
             )
         groups = whole_queries(spec.loss, dtrain, checked_groups(groups, n_rows), "groups")
-        check_constraints(constraints)
+        pairs = pairs_of(constraints, "constraints")
+        guides = as_guides(pairs, None, spec.loss.range) if pairs else []
         weight = read_teacher_weight(config.teacher_weight, n_rows)
         if config.teacher_weight is None and privileged is not None:
             weight = weight_of_known(privileged, besides=dtrain)
@@ -103,27 +108,31 @@ class Students:
         )
         training = config.read(spec, Boosting(dtrain, num_boost_round))
         training.check_labelled_rows()
-        for constraint, _ in constraints:
-            constraint.start(training)
+        for guide in guides:
+            guide.teacher.start(training)
         if query_of_row(dtrain) is not None and not spec.loss.by_query:
             raise ValueError(
-                f"dtrain must have no queries for {spec.objective}, since {name} reads them for ranking objectives "
+                f"dtrain must have no queries for {spec.objective}, since {search} reads them for ranking objectives "
                 "only: build it without qid, and pass groups=qid"
             )
-        both = side_by_side(dtrain, privileged) if sees_all and privileged is not None else None
-        own = on_one_thread(params, n_rows)
-        return cls(own, num_boost_round, dtrain, config, both, groups, tuple(constraints))
+        spec = spec.with_params(**on_one_thread(spec.params, n_rows))
+        return cls(spec, num_boost_round, dtrain, config, groups, guides)
 
     @property
     def loss(self) -> Loss:
         """The loss of the student."""
-        return Spec.read(self.params).loss
+        return self.spec.loss
 
     @property
     def labelled(self) -> Array | None:
         """Which rows have a label; None where all have."""
         labelled: Array | None = self.config.labelled
         return labelled
+
+    @property
+    def n_labelled(self) -> int:
+        """The number of rows with a label."""
+        return self.dtrain.num_row() if self.labelled is None else int(self.labelled.sum())
 
     @property
     def labelled_rows(self) -> str:
@@ -141,85 +150,71 @@ class Students:
     def inputs(self) -> dict[str, Any]:
         """The inputs of its trainings, by keyword."""
         rows = {"dtrain": self.dtrain, "groups": self.groups, "constraints": self.constraints}
-        return {"params": self.params, "num_boost_round": self.num_boost_round, **vars(self.config), **rows}
+        return {"params": self.spec.params, "num_boost_round": self.num_boost_round, **vars(self.config), **rows}
 
-    def with_privileged(self, privileged: xgboost.DMatrix | None, both: Any, name: str) -> Students:
+    def with_privileged(self, privileged: xgboost.DMatrix | None, name: str) -> Students:
         """The same rows with other features for the teachers."""
         config = dataclasses.replace(self.config, privileged=privileged)
-        return dataclasses.replace(self, config=config, both=both, name=name, _trainings={})
+        return dataclasses.replace(self, config=config, name=name, _trainings={})
 
-    def check(self, candidates: Sequence[Candidate]) -> None:
-        """Raise, before any training, if the teacher of a candidate cannot teach these rows."""
-        constraints = [Guide(constraint, weight) for constraint, weight in self.constraints]
+    def check(self, candidates: Sequence[Candidate], splits: Sequence[Split]) -> None:
+        """Raise, before any training, if a candidate cannot teach these rows, or the rows of a fold are too few."""
         for candidate in candidates:
-            if candidate != PLAIN:
-                training = self.training(candidate)
-                choose("auto", training.spec, [*training.guides, *constraints], is_uniform=True, dtrain=self.dtrain)
+            self.engine(candidate)
+            if candidate.learns_first:
+                for split in splits:
+                    self.training(candidate).guides[0].teacher.check_crossfit(split.train)
+        warn_of_idle_rows(self.idle)
 
     def training(self, candidate: Candidate) -> Training:
         """The training of all rows with the candidate's teacher, not fitted; the same for every ``kl_weight``."""
         if candidate.way not in self._trainings:
-            config = self._config_of(candidate)
-            config.check()
+            keywords = candidate.keywords(self.config)
+            keywords.check()
             boosting = Boosting(self.dtrain, self.num_boost_round)
-            self._trainings[candidate.way] = config.read(Spec.read(self.params), boosting)
+            self._trainings[candidate.way] = keywords.read(self.spec, boosting)
         return self._trainings[candidate.way]
 
-    def _config_of(self, candidate: Candidate) -> Keywords:
-        """Return the keywords of the candidate's teacher, with the joined features if it sees all."""
-        privileged = self.config.privileged if candidate.sees_privileged else None
-        sees = candidate.seen_features(has_privileged=privileged is not None)
-        crossfits = candidate.crossfits(has_privileged=privileged is not None)
-        return dataclasses.replace(
-            self.config,
-            privileged=privileged,
-            method=candidate.method,
-            teacher=candidate.teacher,
-            teacher_sees=sees if privileged is not None and candidate.learns_first else None,
-            crossfit=candidate.crossfit,
-            crossfit_groups=self.config.crossfit_groups if crossfits else None,
-            all_features=self.both if privileged is not None and sees == "all" else None,
-        )
-
-    def features_of(self, candidate: Candidate) -> xgboost.DMatrix:
-        """The features that the candidate's teacher sees."""
-        config = self._config_of(candidate)
-        return next(matrix for matrix in (config.all_features, config.privileged, self.dtrain) if matrix is not None)
-
     def engine(self, candidate: Candidate) -> str:
-        """The native engine, the fastest, where its model is that of others up to rounding; else "auto"."""
-        if not candidate.learns_first or self.constraints:
+        """The native engine, the fastest, where its model is that of others up to rounding; raise if none is exact."""
+        if candidate == PLAIN:
             return "auto"
+        training = self.training(candidate)
+        guides = [training.guides[0]._replace(kl_weight=candidate.kl_weight), *self.constraints]
         uniform = self.labelled is None and self.config.teacher_weight is None
         try:
-            check_engine("native", Spec.read(self.params), self._config_of(candidate), is_uniform=uniform)
+            return choose("native", training.spec, guides, is_uniform=uniform)
         except ValueError:
+            choose("auto", training.spec, guides, is_uniform=True, dtrain=self.dtrain)
             return "auto"
-        return "native"
+
+    def features_of(self, candidate: Candidate) -> Any:
+        """The features that the candidate's teacher sees."""
+        teacher = self.training(candidate).guides[0].teacher
+        return teacher.features.matrix if candidate.learns_first else self.config.privileged
 
     def splits(self, nfold: int, repeats: int, folds: Any, seed: int, names: Any = None) -> list[Split]:
         """The folds of the labelled rows; ``names`` are the user's names of the classes."""
         rows: dict[str, Any] = {"groups": self.groups, "labelled": self.labelled}
         label, classes = self.loss.label_of(self.dtrain), self.loss.probabilities
         splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **rows)
-        if not self.loss.by_query:
-            return splits
-        return [split._replace(train=np.sort(split.train), test=np.sort(split.test)) for split in splits]
-
-    def in_folds(self, splits: Sequence[Split]) -> list[SharedFolds | None]:
-        """The folds of each split, if cross-fitted teachers can share them: not with groups of their own."""
-        own: Any = self.config.crossfit_groups
-        if not np.array_equal(own, self.groups):  # type: ignore[arg-type]
-            return [None] * len(splits)
-        return SharedFolds.of_splits(splits, self.dtrain.num_row(), self.labelled, self.groups)
+        if self.loss.by_query:
+            splits = [split._replace(train=np.sort(split.train), test=np.sort(split.test)) for split in splits]
+        if not np.array_equal(self.config.crossfit_groups, self.groups):  # type: ignore[arg-type]
+            return splits  # cross-fitted teachers have groups of their own
+        shared = SharedFolds.of_splits(splits, self.dtrain.num_row(), self.labelled, self.groups)
+        return [split._replace(shared=own) for split, own in zip(splits, shared, strict=True)]
 
     def take(self, rows: Array, held_out: Array, folds: SharedFolds | None = None) -> FoldStudents:
         """The students of some labelled rows, in their order, and of all unlabelled ones but those held out."""
         unlabelled = None if self.labelled is None else ~self.labelled & ~self.idle
         rows = training_rows(rows, held_out, unlabelled, self.groups, by_query=self.loss.by_query)
-        with exclusive(self.dtrain):
-            part, test = slice_rows(self.dtrain, rows), slice_rows(self.dtrain, held_out)
+        part, test = cut(self.dtrain, rows), cut(self.dtrain, held_out)
         return FoldStudents(self, rows, part, held_out, test, None if folds is None else folds.subset(rows))
+
+    def on_all_rows(self, dtrain: xgboost.DMatrix) -> FoldStudents:
+        """The students of all rows, trained on ``dtrain``, another matrix of these."""
+        return FoldStudents(self, np.arange(self.dtrain.num_row()), dtrain, np.arange(0), None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -227,113 +222,92 @@ class FoldStudents:
     """The training and held-out rows of one fold, with the teachers that were trained on it."""
 
     all: Students
-    rows: Array | None
-    """Training rows; None for all rows."""
+    rows: Array
     dtrain: xgboost.DMatrix
     test: Array
     held_out: Any
     folds: SharedFolds | None = None
-    _teachers: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-    @classmethod
-    def of_all_rows(cls, students: Students, dtrain: xgboost.DMatrix) -> FoldStudents:
-        """The students of all rows, trained on ``dtrain``."""
-        return cls(students, None, dtrain, np.arange(0), None)
+    guides: dict[str, Guide] = dataclasses.field(default_factory=dict)
+    """By the way of teaching."""
 
     @property
     def labelled(self) -> Array | None:
         """Which training rows have a label; None where all have."""
-        labelled: Array | None = self._cut(self.all.labelled)
-        return labelled
+        return None if self.all.labelled is None else self.all.labelled[self.rows]
 
-    def teacher_of(self, candidate: Candidate) -> Any:
+    @property
+    def known(self) -> Array:
+        """The training rows that have a label."""
+        return self.rows if self.labelled is None else self.rows[self.labelled]
+
+    def guide(self, candidate: Candidate) -> Guide:
         """The teacher that :func:`pi_xgb.train` would make; one that learns first serves several students."""
-        if candidate.way in self._teachers and candidate.learns_first:
-            return self._teachers[candidate.way]
-        training = self.all.training(candidate)
-        with exclusive(self.all.dtrain, *self.all.config.matrices, *([] if self.all.both is None else [self.all.both])):
-            if self.rows is not None:
+        if candidate.way not in self.guides or not candidate.learns_first:
+            training = self.all.training(candidate)
+            with exclusive(self.all.features_of(candidate)):
                 training = training.subset(self.rows)
-        fitted = train_in_fold(training, self.folds, f"{self.all.name} {candidate.way}")
-        self._teachers[candidate.way] = fitted.guides[0].teacher
-        return self._teachers[candidate.way]
+            fitted = train_in_fold(training, self.folds, f"{self.all.name} {candidate.way}")
+            self.guides[candidate.way] = fitted.guides[0]
+        return self.guides[candidate.way]._replace(kl_weight=candidate.kl_weight)
 
     def fit(self, candidate: Candidate, rounds: int, **keywords: Any) -> xgboost.Booster:
         """The candidate's student."""
-        params, labelled = keywords.pop("params", self.all.params), self.labelled
-        constraints = self.all.constraints
-        if self.rows is not None:
-            constraints = [(constraint.subset(self.rows), weight) for constraint, weight in constraints]
-        if candidate == PLAIN and not constraints:
-            return train(params, labelled_part(self.dtrain, labelled), rounds, **keywords)
-        per_row, weight = self._cut(self.all.config.teacher_weight), candidate.kl_weight
-        if candidate == PLAIN:
-            keywords |= {"teacher": list(constraints)}
-        elif not constraints:
-            keywords |= {"teacher": self.teacher_of(candidate), "kl_weight": weight, "teacher_weight": per_row}
+        params, labelled = keywords.pop("params", self.all.spec.params), self.labelled
+        own = [constraint.subset(self.rows) for constraint in self.all.constraints]
+        constraints = [(constraint.teacher, constraint.weight) for constraint in own]
+        if candidate != PLAIN:
+            guide = self.guide(candidate)
+            keywords |= {"teacher": guide.teacher, "kl_weight": guide.kl_weight, "teacher_weight": guide.per_row}
+            if constraints:
+                weighted = [(guide.teacher, guide.weight), *constraints]
+                keywords |= {"teacher": weighted, "kl_weight": None, "teacher_weight": None}
+        elif constraints:
+            keywords["teacher"] = constraints
         else:
-            pair = (self.teacher_of(candidate), weight if per_row is None else weight * per_row)
-            keywords |= {"teacher": [pair, *constraints]}
+            check_evals_are_labelled(labelled, self.dtrain, keywords.get("evals") or ())
+            # Cut from the rows of the search, since the matrix of a caller may consist of quantiles.
+            dtrain = self.dtrain if labelled is None else cut(self.all.dtrain, self.known)
+            return train(params, dtrain, rounds, **keywords)
         return train(params, self.dtrain, rounds, labelled=labelled, **keywords)
 
-    def _cut(self, values: Any) -> Any:
-        return values if values is None or self.rows is None else values[self.rows]
-
-    def curve(self, candidate: Candidate, score: Score) -> Values:
-        """The score on held-out rows after each round."""
+    def scores(self, candidate: Candidate, score: Score) -> tuple[list[float], float]:
+        """The score on held-out rows after each round, and that of the teacher's predictions, NaN without a teacher."""
         log: dict[str, dict[str, list[float]]] = {}
         self.fit(
             candidate,
             self.all.num_boost_round,
-            params=score.applied_to(self.all.params),
+            params=score.applied_to(self.all.spec.params),
             engine=self.all.engine(candidate),
             evals=[(self.held_out, "test")],
             evals_result=log,
             verbose_eval=False,
             custom_metric=score.custom,
         )
-        values = np.array(list(log["test"].values())[-1])
-        undefined = values[~np.isfinite(values)]
-        if undefined.size:
+        curve = list(log["test"].values())[-1]
+        if not np.isfinite(curve).all():
+            undefined = next(value for value in curve if not np.isfinite(value))
             raise ValueError(
-                f"{score.name} must be finite in every fold, got {undefined[0]} on {self.held_out.num_row()} held-out "
+                f"{score.name} must be finite in every fold, got {undefined} on {self.held_out.num_row()} held-out "
                 "rows: choose another metric or other folds"
             )
-        return values
-
-    def teacher_score(self, candidate: Candidate, score: Score) -> float:
-        """The score of the teacher's own predictions on the held-out rows."""
-        matrix, loss = self.all.features_of(candidate), self.all.loss
-        with exclusive(matrix):
-            seen = slice_rows(matrix, self.test)
-        teacher = self._teachers[candidate.way] if candidate.way in self._teachers else self.teacher_of(candidate)
+        if candidate == PLAIN:
+            return curve, np.nan
+        teacher, seen = self.guides[candidate.way].teacher, cut(self.all.features_of(candidate), self.test)
         if candidate.learns_first:
             mean = teacher.predict(seen)
         else:
-            mean = loss.mean(teacher.booster.predict(seen, output_margin=True))
-        return score_of_mean(score, mean, self.held_out, self.all.params, loss)
+            mean = self.all.loss.mean(teacher.booster.predict(seen, output_margin=True))
+        return curve, self.score_of(mean, score)
+
+    def score_of(self, mean: Array, score: Score) -> float:
+        """The score of these predictions of the held-out rows."""
+        return score.of_mean(mean, self.held_out, self.all.spec.params, self.all.loss)
 
 
-def labelled_part(matrix: xgboost.DMatrix, labelled: Array | None) -> xgboost.DMatrix:
-    """Return the labelled rows; the matrix itself if all rows have labels."""
-    if labelled is None:
-        return matrix
+def cut(matrix: xgboost.DMatrix, rows: Array) -> xgboost.DMatrix:
+    """Return some rows of a matrix that other threads may read."""
     with exclusive(matrix):
-        return slice_rows(matrix, np.flatnonzero(labelled))
-
-
-def check_constraints(constraints: Any) -> None:
-    """Raise unless the constraints are pairs of a teacher of these rows and its weight."""
-    is_empty = isinstance(constraints, (list, tuple)) and not constraints
-    if not (is_empty or is_list_of_pairs(constraints)):
-        raise TypeError(
-            "constraints must be a list of (constraint, weight), as in constraints=[(DemographicParity(sex), 5.0)], "
-            f"got {constraints!r}"
-        )
-    for constraint, weight in constraints:
-        if not isinstance(constraint, Teacher):
-            raise TypeError(f"a constraint must be one of pi_xgb.constraints, got {type(constraint).__name__}")
-        check_kl_weight(weight, "the weight of a constraint")
+        return slice_rows(matrix, rows)
 
 
 def settled(params: Any) -> dict[str, Any]:
@@ -343,3 +317,38 @@ def settled(params: Any) -> dict[str, Any]:
     if "alpha" in own and "reg_alpha" not in own:
         own["reg_alpha"] = own.pop("alpha")
     return own
+
+
+def search(
+    name: str,
+    models: Mapping[str, tuple[Students, Candidate]],
+    splits: Sequence[Split],
+    score: Score,
+    others: Callable[[FoldStudents], dict[str, Array]] | None = None,
+    *,
+    jobs: int,
+    progress: bool | None,
+    cache: ResumeCache,
+) -> list[dict[str, tuple[list[float], float]]]:
+    """Return for each fold and model the score on held-out rows after each round, and that of its teacher.
+
+    The first model is plain XGBoost. ``others`` returns the predictions of further models, by their names.
+    """
+
+    def evaluate(split: Split) -> dict[str, tuple[list[float], float]]:
+        parts: dict[str, FoldStudents] = {}
+        found = {}
+        for model, (students, candidate) in models.items():
+            if students.name not in parts:
+                parts[students.name] = students.take(split.train, split.test, split.shared)
+            found[model] = parts[students.name].scores(candidate, score)
+            step()
+        if others is not None:
+            found |= {model: ([parts[""].score_of(mean, score)], np.nan) for model, mean in others(parts[""]).items()}
+            step()
+        return found
+
+    n_left = sum(split.name not in cache for split in splits)
+    n_steps = len(models) + (others is not None)
+    with progress_bar(n_left * n_steps, name, progress, n_steps) as step:
+        return in_threads(cache.memoize(evaluate, lambda split: split.name), splits, jobs)

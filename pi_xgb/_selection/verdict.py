@@ -5,19 +5,24 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
-from .._stats.paired import Interval
+from .._stats.paired import Interval, corrected_interval
 from .candidates import PLAIN, Candidate
 from .scores import Score
-from .words import name_of
 
 PUBLIC_GAINS = {
     "logloss": {50: 0.105, 150: 0.052, 400: 0.018, 1000: 0.016},
     "auc": {50: 0.046, 150: 0.028, 400: 0.016, 1000: 0.006},
 }
 """By number of labels, the mean gain over plain XGBoost on nine public sets, of a mixed teacher at ``kl_weight`` 2."""
+CHANCE = 0.2
+"""The chance that folds of equal models replace the recommended one, at most. With 0.05, benchmarks/policy.py keeps a
+student that misleading privileged features harm."""
 _MOST = 100
 """Larger multiples of the number of labels are not reported, since the estimate is too poor."""
 
@@ -43,11 +48,41 @@ class Verdict:
     """Over the recommended model."""
     recommended: int
     """The model that public data sets recommend."""
-    chosen: int
-    bar: float
-    """How many standard errors a model must be ahead of the recommended one."""
     n_labelled: int
+    standard_errors: float | None = None
     confidence: float = 0.95
+
+    @classmethod
+    def of(
+        cls, scores: Any, ratio: float, *, score: Score, recommended: int, confidence: float = 0.95, **settings: Any
+    ) -> Verdict:
+        """Return the verdict from the scores of each model in each fold; ``ratio`` is n_test / n_train."""
+        gains, leads = (
+            [corrected_interval(score.sign * (own - scores[other]), ratio, confidence) for own in scores]
+            for other in (0, recommended)
+        )
+        settings |= {"score": score, "recommended": recommended, "confidence": confidence}
+        return cls(gains=gains, leads=leads, **settings)
+
+    @property
+    def bar(self) -> float:
+        """How many standard errors a model must be ahead of the recommended one.
+
+        By default the best of as many equal models passes it by chance with probability ``CHANCE``.
+        """
+        if self.standard_errors is not None:
+            return self.standard_errors
+        return float(ndtri(1 - CHANCE / max(len(self.models) - 1, 1)))
+
+    @property
+    def chosen(self) -> int:
+        """The best model by its lead over the recommended one, or that, unless the lead is large enough.
+
+        A lead that is equal in every fold has an unknown error, and is enough only at a bar of 0.
+        """
+        best = int(np.argmax([lead.mean for lead in self.leads]))
+        lead = self.leads[best]
+        return best if lead.mean > self.bar * lead.error and (lead.error > 0 or self.bar == 0) else self.recommended
 
     @property
     def instruction(self) -> str:
@@ -61,7 +96,7 @@ class Verdict:
         gain = (self.leads if is_plain else self.gains)[self.chosen]
         other = self.models[self.recommended] if is_plain else self.models[0]
         interval = f"{gain.mean:.4f} ({100 * self.confidence:g} % CI {gain.low:.4f} to {gain.high:.4f})"
-        text = f"Expected gain over {other} in {name_of(self.score)}: {interval} on your folds"
+        text = f"Expected gain over {other} in {self.score.title}: {interval} on your folds"
         public = PUBLIC_GAINS.get(self.score.name)
         if public is None or not self.models[self.chosen].startswith("the student of a mixed teacher"):
             return f"{text}."

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .._core.keywords import Keywords, MethodName
+from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._rows.tables import check_no_text
-from .._selection.candidates import METHOD
 from .._selection.select import Selection, select
 from .._xgb.signature import called_like
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
@@ -88,7 +87,7 @@ class _SelectionModel(PrivilegedXGBModel):
     def __init__(
         self,
         *,
-        method: MethodName | Iterable[MethodName] = METHOD,
+        method: MethodName | Iterable[MethodName] = DEFAULT_METHOD,
         kl_weight: float | Iterable[float] | None = None,
         teacher: Any = None,
         teacher_sees: Any = None,

@@ -1,9 +1,8 @@
-"""Intervals of paired differences over folds, and the choice by them."""
+"""Intervals of paired differences over folds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,18 +45,6 @@ def corrected_interval(differences: Values, ratio: float, confidence: float = 0.
     error = spread * math.sqrt(1 / n_cells + ratio)
     half = student(n_cells - 1, confidence) * error if error else 0.0
     return Interval(mean, error, mean - half, mean + half)
-
-
-def choose(gains: Sequence[Interval], standard_errors: float) -> int:
-    """Return the position of the best candidate, or 0 (plain) if its gain is too small.
-
-    ``gains`` are the candidates' paired improvements over the first of them. A gain that is equal in every fold has
-    an unknown error, and is enough only at ``standard_errors`` 0.
-    """
-    best = int(np.argmax([gain.mean for gain in gains]))
-    gain = gains[best]
-    is_known = gain.error > 0 or standard_errors == 0
-    return best if gain.mean > standard_errors * gain.error and is_known else 0
 
 
 def check_standard_errors(standard_errors: Any) -> None:
