@@ -47,23 +47,28 @@ def processes():
 
 def on_workers(task, n_workers, cuts=None):
     """Run the task on n real processes; their answers, in the order of their rows."""
-    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=n_workers)
-    tracker.start()
-    context = processes()
-    answers = context.Queue()
-    cuts = cuts or CUTS[n_workers]
-    workers = [
-        context.Process(target=work, args=(task, n_workers, start, end, tracker.worker_args(), answers), daemon=True)
-        for start, end in itertools.pairwise(cuts)
-    ]
-    for worker in workers:
-        worker.start()
+    _tracker, workers, answers = started(task, n_workers, cuts)
     try:
         return [answer[1:] for answer in sorted(answers.get(timeout=120) for _ in workers)]
     finally:
         for worker in workers:
             worker.join(20)
             worker.kill()
+
+
+def started(task, n_workers, cuts=None):
+    """The tracker, to be kept, the processes that run the task, and the queue of their answers."""
+    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=n_workers)
+    tracker.start()
+    context = processes()
+    answers = context.Queue()
+    workers = [
+        context.Process(target=work, args=(task, n_workers, start, end, tracker.worker_args(), answers), daemon=True)
+        for start, end in itertools.pairwise(cuts or CUTS[n_workers])
+    ]
+    for worker in workers:
+        worker.start()
+    return tracker, workers, answers
 
 
 def results_of_workers(task):

@@ -768,7 +768,7 @@ def test_weights_of_both_matrices_may_agree_and_labels_may_differ_where_there_ar
     assert CALLS["train boosted"](made).num_boosted_rounds() == 3
 
 
-def test_a_teacher_cannot_write_to_the_mean_that_it_is_given() -> None:
+def test_neither_the_mean_nor_a_given_q_can_be_written_to() -> None:
     class Careless(pi_xgb.Teacher):
         def q(self, mean: Any, label: Any, weight: Any) -> Any:
             mean[:] = 0.5
@@ -778,6 +778,9 @@ def test_a_teacher_cannot_write_to_the_mean_that_it_is_given() -> None:
     made.q = Careless()
     with pytest.raises(ValueError, match="read-only"):
         CALLS["train"](made)
+    given = pi_xgb.ModelTeacher(lambda z: z, np.array([0.2, 0.8]))
+    with pytest.raises(ValueError, match="read-only"):
+        given.q(None, None, None)[:] = 0.5
 
 
 def test_a_teacher_without_q_or_subset_says_so() -> None:

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import importlib
+import os
 import pickle
 import warnings
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_distributed import CUTS, N_ROWS, on_workers, results_of_workers, rows
+from helpers_distributed import CUTS, N_ROWS, on_workers, results_of_workers, rows, started
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -501,7 +502,63 @@ def test_a_worker_may_know_one_class_alone(answers: Any) -> None:
     assert {answer["faults"]["an own class each"] for found in answers.values() for answer in found} == {None}
 
 
+class Dying(LogisticRegression):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        os._exit(9)
+
+
+class Dies(xgb.callback.TrainingCallback):
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        if epoch == 1 and xgb.collective.get_rank() == 1:
+            os._exit(9)
+        return False
+
+
+def lost(how: dict[str, Any], _n_workers: int, start: int, end: int) -> None:
+    x, z, y = (columns()[name][start:end] for name in ("x", "z", "y"))
+    pi_xgb.train(PARAMS, xgb.DMatrix(x, y), 4, privileged=xgb.DMatrix(z, y), **how)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <function RabitTracker:pytest.PytestUnraisableExceptionWarning"
+)
+@pytest.mark.parametrize(
+    "how",
+    [{"teacher": Dying()}, {"teacher": "linear", "callbacks": [Dies()]}, {"method": "jpib", "callbacks": [Dies()]}],
+    ids=["as it fits the teacher", "in a round", "in a round of jpib"],
+)
+def test_nobody_waits_for_a_lost_worker(how: dict[str, Any]) -> None:
+    _tracker, workers, answers = started(functools.partial(lost, how), 2)
+    for worker in workers:
+        worker.join(120)
+    try:
+        # One process died; the other one has an error, or XGBoost ended it.
+        assert 9 in [worker.exitcode for worker in workers]
+        assert all(worker.exitcode is not None for worker in workers)
+        assert answers.empty() or answers.get()[1] == "XGBoostError"
+    finally:
+        for worker in workers:
+            worker.kill()
+
+
 # --- Dask ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("teacher", ["boosted", "linear"])
+def test_an_empty_partition_of_dask_changes_nothing(client: Any, teacher: str) -> None:
+    pid, helpers = importlib.import_module("pi_xgb.dask"), importlib.import_module("helpers_dask")
+    x, z, y, known = (columns()[name] for name in ("x", "z", "y", "labelled"))
+
+    def trained(chunks: tuple[int, ...]) -> np.ndarray:
+        spread = functools.partial(helpers.spread, chunks=chunks)
+        label = spread(np.where(known, y, 0))
+        dtrain, privileged = (pid.DaskDMatrix(client, spread(values), label) for values in (x, z))
+        how = {"privileged": privileged, "teacher": teacher, "kl_weight": 2.0, "labelled": spread(known)}
+        return pid.train(client, PARAMS, dtrain, ROUNDS, **how)["booster"].predict(xgb.DMatrix(x))
+
+    np.testing.assert_allclose(trained((180, 0, 420)), trained((180, 420)), rtol=1e-4, atol=1e-5)
 
 
 @contextlib.contextmanager

@@ -99,6 +99,27 @@ def test_kbpib_is_a_teacher_and_then_a_student(name, weighted):
     assert_same_model(ours, kbpib_loop(params, rows.dtrain(), rows.y, ROUNDS, [(q, A)], weight=weight))
 
 
+@pytest.mark.parametrize("more", [{}, {"monotone_constraints": "(1,0,-1,0)"}], ids=["", "monotone"])
+@pytest.mark.parametrize("name", ["multi:softprob", "reg:squarederror/multi_output_tree"])
+def test_vector_leaves_are_taught_like_trees_of_one_output(name, more):
+    if more and tuple(map(int, xgb.__version__.split(".")[:2])) < (3, 4):
+        pytest.skip("XGBoost has monotone vector leaves from 3.4 on")
+    rows = Problem(name)
+    plain = rows.params(base_score=rows.start, multi_strategy="multi_output_tree")
+    params, dtrain, dprivileged = {**plain, **more}, rows.dtrain(), rows.dprivileged()
+    keywords = {"privileged": dprivileged, "teacher_params": plain, "kl_weight": A}
+    q = mean_of(rows.objective, xgb.train(plain, dprivileged, ROUNDS).predict(dprivileged, output_margin=True))
+    student = pi_xgb.train(params, dtrain, ROUNDS, teacher="boosted", crossfit=0, **keywords)
+    assert_same_model(student, kbpib_loop(params, dtrain, rows.y, ROUNDS, [(q, A)]))
+    student = pi_xgb.train(params, dtrain, ROUNDS, method="jpib", **keywords)
+    assert_same_model(student, jpib_loop(params, dtrain, dprivileged, rows.y, ROUNDS, A, teacher_params=plain)[0])
+    assert len(student.get_dump()) == ROUNDS
+    if more:
+        low, high = (xgb.DMatrix(np.c_[np.full(rows.n, first), rows.x[:, 1:]]) for first in (2, 9))
+        margins = [student.predict(matrix, output_margin=True) for matrix in (low, high)]
+        assert (margins[0] <= margins[1]).all()
+
+
 def test_scale_pos_weight_counts_in_both_boosters():
     rows = Problem("binary:logistic")
     params = rows.params(base_score=0.5, scale_pos_weight=3.0)

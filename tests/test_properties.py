@@ -10,13 +10,17 @@ import pandas as pd
 import xgboost as xgb
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.pipeline import make_pipeline
 
 import pi_xgb
 
 TEACHERS = ("array", "boosted", "forest", "linear", "mixed", "estimator", "jpib")
 OBJECTIVES = ("binary:logistic", "reg:squarederror", "count:poisson")
 ESTIMATORS = {"binary:logistic": LogisticRegression, "reg:squarederror": Ridge, "count:poisson": PoissonRegressor}
+MARKS = (None, np.nan, -999.0)
+"""How missing values are written; None where there are none."""
 
 
 class Case(NamedTuple):
@@ -29,8 +33,8 @@ class Case(NamedTuple):
     grouped: bool
     zero_weights: bool
     base_margin: bool
-    missing: bool
     categories: bool
+    missing: float | None
 
 
 CASES = st.builds(
@@ -38,7 +42,8 @@ CASES = st.builds(
     teacher=st.sampled_from(TEACHERS),
     objective=st.sampled_from(OBJECTIVES),
     seed=st.integers(0, 10**6),
-    **dict.fromkeys(Case._fields[3:], st.booleans()),
+    missing=st.sampled_from(MARKS),
+    **dict.fromkeys(Case._fields[3:-1], st.booleans()),
 )
 
 
@@ -49,12 +54,10 @@ class Rows:
         self.case, self.n = case, n
         self.x = pd.DataFrame({"a": hidden + rng.normal(size=n), "b": rng.normal(size=n)})
         self.z = pd.DataFrame({"u": hidden, "v": rng.normal(size=n)})
-        if case.missing and case.teacher != "estimator":
-            self.x, self.z = (
-                self.x.mask(rng.random((n, 2)) < 0.2),
-                self.z.assign(u=self.z["u"].mask(rng.random(n) < 0.2)),
-            )
-        if case.categories and case.teacher != "estimator":
+        if case.missing is not None:
+            self.x = self.x.mask(rng.random((n, 2)) < 0.2, case.missing)
+            self.z["u"] = self.z["u"].mask(rng.random(n) < 0.2, case.missing)
+        if case.categories:
             self.x["c"] = pd.Categorical.from_codes(rng.integers(0, 3, n), ["r", "g", "b"])
             self.z["d"] = pd.Categorical.from_codes(np.digitize(hidden, [-1, 1]), ["low", "mid", "high"])
         self.y = {
@@ -69,16 +72,15 @@ class Rows:
         }[case.objective]
         self.labelled = rng.random(n) < 0.6 if case.masked else None
         self.weight = rng.choice([0.0, 0.5, 1.0, 2.0], n) if case.zero_weights else None
-        if self.weight is not None:
-            self.weight[0] = 1  # the names of categories are read there
         self.groups = np.arange(n) // 4 if case.grouped else None
         self.margin = rng.choice([-0.5, 0.0, 0.5], n) if case.base_margin else None
         self.params = {"objective": case.objective, "max_depth": 3, "nthread": 1}
 
     def matrix(self, table: pd.DataFrame, label: Any = None, *, exposed: bool = True) -> xgb.DMatrix:
         margin = self.margin if exposed else None
-        label = self.y if label is None else label
-        return xgb.DMatrix(table, label, weight=self.weight, base_margin=margin, enable_categorical=True)
+        label, missing = self.y if label is None else label, self.case.missing
+        fields = {"weight": self.weight, "base_margin": margin, "enable_categorical": True}
+        return xgb.DMatrix(table, label, missing=np.nan if missing is None else missing, **fields)
 
     def keywords(self, label: Any = None) -> dict[str, Any]:
         teacher = self.case.teacher
@@ -89,7 +91,7 @@ class Rows:
         given_to_all["privileged"] = self.matrix(self.z, label, exposed=exposed)
         if teacher == "jpib":
             return {**given_to_all, "teacher": "boosted", "method": "jpib"}
-        kind = ESTIMATORS[self.case.objective]() if teacher == "estimator" else teacher
+        kind = make_pipeline(SimpleImputer(), ESTIMATORS[self.case.objective]()) if teacher == "estimator" else teacher
         learned = {"teacher": kind, "crossfit": 3, "teacher_sees": "privileged", "crossfit_groups": self.groups}
         return {**given_to_all, **learned}
 

@@ -32,7 +32,7 @@ class FixedTeacher(Teacher):
         self.about = About(kind="array", within=within)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        return self._q
+        return self.values
 
     @property
     def values(self) -> np.ndarray[Any, Any]:

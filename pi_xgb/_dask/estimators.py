@@ -19,7 +19,7 @@ from .._core.losses import LOSSES, check_labels_alone
 from .._rows.names import describe
 from .._warnings import warn_user
 from .._xgb.rebind import rebind
-from .._xgb.signature import called_like, warn_of_misspelt
+from .._xgb.signature import called_like, keyword_names, warn_of_misspelt
 from .cluster import train_async
 from .rows import check_as_many_parts, is_collection
 
@@ -157,6 +157,8 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
             arguments["eval_qid"] = [own["qid"] for own in sets] or None
 
         xgboost_fit = self._xgboost._fit_async
+        taken = keyword_names(xgboost_fit)  # feature_weights only before XGBoost 3.5
+        arguments = {name: value for name, value in arguments.items() if value is not None or name in taken}
         if config.is_given:
             arguments["y"], labelled = labels_and_mask(columns["y"])
             config = dataclasses.replace(config, **{name: columns[name] for name in ("teacher", *rows)})
