@@ -9,7 +9,6 @@ import numpy as np
 import xgboost
 
 from .._core.keywords import Keywords, MethodName
-from .._rows.tables import check_no_text
 from .._selection.candidates import METHOD
 from .._selection.select import Selection, select
 from .._xgb.signature import called_like
@@ -40,7 +39,6 @@ class SelectionTrainer(Trainer):
                 "of rounds, at most n_estimators"
             )
         check_teacher_params(model.teacher_params)
-        check_no_text(self.views.privileged, "privileged")
 
     def __call__(
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any
