@@ -202,10 +202,10 @@ def test_views_of_columns_inside_x():
     assert [views.student_part(table, [0, 2], 1).shape for table in (array, array[:, :1])] == [(2, 1), (2, 1)]
 
 
-@pytest.mark.parametrize("X", [np.empty((4, 0)), pd.DataFrame(index=range(4))], ids=["array", "frame"])
+@pytest.mark.parametrize("X", [np.empty((3, 0)), pd.DataFrame(index=range(3))], ids=["array", "frame"])
 def test_nobody_learns_from_no_columns(X):
-    with pytest.raises(ValueError, match=r"dtrain has no columns"):
-        PrivilegedXGBClassifier(n_estimators=1).fit(X, [0, 1, 0, 1], privileged=np.arange(4.0)[:, None])
+    with pytest.raises(ValueError, match=r"X .*column.*none"):
+        views.divide(X, None, np.ones((3, 1)), None, None)
 
 
 def test_views_of_a_table_apart():

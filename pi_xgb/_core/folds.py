@@ -170,5 +170,5 @@ def run_parts(
     ``work`` calls ``step`` so many times; ``read`` decodes what the cache stored.
     """
     n_left = sum(part.name not in cache for part in parts)
-    with progress_bar(n_left * steps, search, progress, steps) as step:
+    with progress_bar(n_left * steps, search, progress) as step:
         return in_threads(cache.memoize(lambda part: work(part, step), lambda part: part.name, read), parts, jobs)

@@ -71,6 +71,8 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
     """Return the views of a data set whose privileged columns are in X or in a separate table."""
     features = listed(privileged_features)
     sets = None if eval_set is None else [(X_i, y_i) for X_i, y_i in eval_set]
+    if getattr(X, "shape", ())[1:] == (0,):
+        raise ValueError("X must have at least one column for the student, got none: add a feature")
     if features:
         if privileged is not None or eval_privileged is not None:
             given = "eval_privileged" if privileged is None else "privileged"
