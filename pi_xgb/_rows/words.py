@@ -25,8 +25,11 @@ def is_text(column: pd.Series[Any]) -> bool:
 def first_text(column: pd.Series[Any], file: str) -> str:
     """Return the first value that is not a number, and its place."""
     values = column.astype(object)
-    is_text = values.notna() & ~values.isin(MISSING) & pd.to_numeric(values, errors="coerce").isna()
-    row = int((is_text if is_text.any() else values.notna()).to_numpy().argmax())
+    present = values.notna() & ~values.isin(MISSING)
+    is_number = pd.to_numeric(values, errors="coerce").notna()
+    is_truth = values.astype(str).str.lower().isin(["true", "false"])
+    suspects = [present & ~is_number & ~is_truth, present & ~is_number, present]
+    row = int(next((suspect for suspect in suspects if suspect.any()), values.notna()).to_numpy().argmax())
     return f"{values.iloc[row]!r} in {place_of(row, file)}"
 
 
