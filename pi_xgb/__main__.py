@@ -23,7 +23,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     chosen: Any = None
     try:
-        _open_streams()
         # Imported here, so that Ctrl-C during the imports is handled.
         from ._cli.commands import check_read, new_parser
 
@@ -50,16 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bad = (ValueError, TypeError, FileExistsError, FileNotFoundError, IsADirectoryError, PermissionError)
         return BAD_INPUT if isinstance(error, bad) else FAILED
     return OK
-
-
-def _open_streams() -> None:
-    """Replace streams that the shell closed (``2>&-``) by the null device, so that no later file gets their number."""
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass
-    os.close(descriptor)
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - stays open
 
 
 def _log(text: str) -> None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 from pathlib import Path
 
-ANYWAY = "pass overwrite=True"
-"""The remedy in errors of functions about existing files."""
 
-
-def new_file(
-    name: str | os.PathLike[str], what: str, *, overwrite: bool, anyway: str = ANYWAY, endings: tuple[str, ...] = ()
-) -> Path:
+def new_file(name: str | os.PathLike[str], what: str, *, overwrite: bool, endings: tuple[str, ...] = ()) -> Path:
     """Return the file that the argument ``what`` names, or raise if it cannot be written or exists."""
     path = Path(name)
     if endings and path.suffix.lower() not in endings:
@@ -28,11 +22,11 @@ def new_file(
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{what} must be in a writable folder, got {str(path)!r} in {str(folder)!r}")
     if path.exists() and not overwrite:
-        raise _exists(path, anyway)
+        raise _exists(path)
     return path
 
 
-def write_file(path: Path, content: bytes, *, overwrite: bool, anyway: str = ANYWAY) -> None:
+def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
     """Write under another name in the same folder, then rename: readers see the complete file or none.
 
     A link is followed; a device or a pipe is written directly.
@@ -48,28 +42,13 @@ def write_file(path: Path, content: bytes, *, overwrite: bool, anyway: str = ANY
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # Some file systems accept writes for which they have no room.
-        if draft.stat().st_size != len(content):
-            raise OSError(errno.ENOSPC, f"{draft.stat().st_size} of {len(content)} bytes written", str(path))
-        if overwrite:
-            os.replace(draft, path)
-        else:
-            _rename_to_new(draft, path, anyway)
+        if path.exists() and not overwrite:  # since the work began
+            raise _exists(path)
+        os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _rename_to_new(draft: Path, path: Path, anyway: str) -> None:
-    """Rename, or raise if the file was created in the meantime."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise _exists(path, anyway) from None
-    except OSError:  # a file system without links
-        if path.exists():
-            raise _exists(path, anyway) from None
-        os.rename(draft, path)
-
-
-def _exists(path: Path, anyway: str) -> FileExistsError:
-    return FileExistsError(f"{str(path)!r} exists and was not changed: choose another name, or {anyway}")
+def _exists(path: Path) -> FileExistsError:
+    again = "pass overwrite=True (--force in the command line)"
+    return FileExistsError(f"{str(path)!r} exists and was not changed: choose another name, or {again}")

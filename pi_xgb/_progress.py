@@ -15,21 +15,18 @@ _SECONDS = 30.0
 
 
 @contextlib.contextmanager
-def progress_bar(
-    total: int, name: str, progress: bool | None, first_estimate: int | None = None
-) -> Iterator[Callable[..., None]]:
+def progress_bar(total: int, name: str, progress: bool | None) -> Iterator[Callable[..., None]]:
     """Yield a function to call after each of ``total`` steps (trainings, boosting rounds), or with the number of
     steps just done (resamples), from any thread.
 
     With ``progress`` None there is a bar in terminals and notebooks with tqdm, else a line on standard error every
-    half minute. True: always a bar there, elsewhere lines from the first step on. After ``first_estimate`` steps,
-    which are typical of all, the estimate of a long search is printed at once.
+    half minute. True: always a bar there, elsewhere lines from the first step on.
     """
     if progress is False or not total:
         yield lambda n=1: None
         return
     tqdm = _tqdm(progress) if sys.stderr.isatty() or "ipykernel" in sys.modules else None
-    lines = _Lines(total, name, 0.0 if progress else _SECONDS, first_estimate)
+    lines = _Lines(total, name, 0.0 if progress else _SECONDS)
     lock = threading.Lock()
     with contextlib.nullcontext(lines) if tqdm is None else tqdm(total=total, desc=name, leave=False) as bar:
 
@@ -52,8 +49,8 @@ def _tqdm(progress: bool | None) -> Any:
 class _Lines:
     """Prints at intervals how many steps are done and how long the others will take."""
 
-    def __init__(self, total: int, name: str, patience: float, first_estimate: int | None) -> None:
-        self._total, self._name, self._first_estimate = total, name, first_estimate
+    def __init__(self, total: int, name: str, patience: float) -> None:
+        self._total, self._name = total, name
         self._done, self._began = 0, time.monotonic()
         self._next = self._began + patience
 
@@ -63,8 +60,7 @@ class _Lines:
         now = time.monotonic()
         taken = now - self._began
         left = taken / self._done * (self._total - self._done)
-        is_first_estimate = self._done == self._first_estimate and taken + left > _SECONDS
-        if (now >= self._next or is_first_estimate) and self._done < self._total:
+        if now >= self._next and self._done < self._total:
             self._next = now + _SECONDS
             line = f"{self._name}: {self._done} of {self._total}, {_duration(taken)}, about {_duration(left)} left"
             print(line, file=sys.stderr)

@@ -53,7 +53,7 @@ def test_bad_input_is_refused():
         ((p, [0.1, np.nan]), "new.*1 missing"),
         ((p, p, [1, 2]), "y must be truth values.*2"),
         ((p, p, [1]), "y.*2.*1: build both"),
-        ((p, p, [1, np.nan]), "y must have a value.*1 missing.*: leave these rows out"),
+        ((p, p, [1, np.nan]), "y must have a value.*1 missing.*: leave out rows"),
         ((p, p, None, 50), "threshold.*50"),
         ((p, p, None, 0.5, ["a"]), "groups.*2.*1"),
         ((p * 2, p * 2, None, 0.5, ["(all)", "(all)", "b", "b"]), r"groups must not contain '\(all\)'"),

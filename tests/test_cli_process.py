@@ -177,19 +177,6 @@ def test_demo_prints_before_it_ends(folder):
     assert sorted(os.listdir(folder)) == ["model.ubj", "train.csv"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
-def test_closed_streams_are_read_as_empty_and_written_to_nowhere(folder, closed):
-    train = "train train.csv --label y --privileged z0,z1 --rounds 3 --params nthread=1 --out student.ubj"
-    for arguments in (train, "predict train.csv --model student.ubj"):
-        done = run_shell(folder, f"{sys.executable} -m pi_xgb {arguments} {closed}")
-        assert done.returncode == 0
-        assert "Traceback" not in done.stderr
-        # Messages stay off the stream of the answers.
-        assert "rows" not in done.stdout
-    assert (folder / "student.ubj").exists()
-
-
 def run_shell(folder, command):
     return subprocess.run(
         ["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120

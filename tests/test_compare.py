@@ -250,6 +250,8 @@ def test_the_mark_of_scikit_learn_for_no_label_is_pointed_out(y, objective, warn
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be .* got 'heavy' in row 0"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
+        ({"privileged": rows()[1].assign(town="Rome")}, ValueError, r"privileged\['town'\]\.astype\('category'\)"),
+        ({"sizes": 80}, ValueError, "sizes must be below the 80 training rows"),
         ({"sizes": "40"}, TypeError, "sizes must be a whole number, got '40'"),
         ({"folds": folds_of()[:1] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
         ({"maximize": True}, ValueError, "maximize is read with custom_metric only"),

@@ -16,16 +16,13 @@ from pi_xgb._files import new_file, write_file
 
 
 @pytest.mark.parametrize("overwrite", [True, False])
-@pytest.mark.parametrize("failure", ["fsync raises", "short write"])
-def test_write_file_on_a_failing_disk_leaves_the_old_file_and_no_draft(tmp_path, monkeypatch, overwrite, failure):
+def test_write_file_on_a_failing_disk_leaves_the_old_file_and_no_draft(tmp_path, monkeypatch, overwrite):
     target = tmp_path / "model.ubj"
     if overwrite:
         target.write_bytes(b"old")
 
     def fsync(file):
-        if failure == "fsync raises":
-            raise OSError("3 of 7 bytes written")
-        os.ftruncate(file, 3)  # a file system that reports nothing
+        raise OSError("3 of 7 bytes written")
 
     monkeypatch.setattr(os, "fsync", fsync)
     with pytest.raises(OSError, match="3 of 7 bytes written"):
@@ -33,19 +30,13 @@ def test_write_file_on_a_failing_disk_leaves_the_old_file_and_no_draft(tmp_path,
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"old"] * overwrite
 
 
-@pytest.mark.parametrize("links", [True, False])
-def test_write_file_raises_for_a_file_created_in_between(tmp_path, monkeypatch, links):
-    def no_links(*names):
-        raise OSError("a file system without links")
-
-    if not links:
-        monkeypatch.setattr(os, "link", no_links)
+def test_write_file_raises_for_a_file_created_in_between(tmp_path):
     target = tmp_path / "model.UBJ"
     keywords = {"overwrite": False, "endings": (".json", ".ubj")}
     write_file(new_file(target, "out", **keywords), b"first", overwrite=False)
-    with pytest.raises(FileExistsError, match=r"choose.*overwrite=True$"):
+    with pytest.raises(FileExistsError, match=r"choose.*overwrite=True "):
         new_file(target, "out", **keywords)
-    with pytest.raises(FileExistsError, match=r"choose.*overwrite=True$"):
+    with pytest.raises(FileExistsError, match=r"choose.*overwrite=True "):
         write_file(target, b"second", overwrite=False)
     assert target.read_bytes() == b"first"
     write_file(new_file(target, "out", overwrite=True), b"second", overwrite=True)
@@ -101,7 +92,7 @@ TRAIN = ["train", "rows.csv", "--label", "y", "--privileged", "z0", "--rounds", 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("moment", ["fsync", "link"])
+@pytest.mark.parametrize("moment", ["fsync", "replace"])
 def test_killed_program_leaves_a_whole_file_or_none(tmp_path, moment):
     data = pi_xgb.datasets.make_privileged(300, n_features=2, n_privileged=1, seed=0)
     data.x.join(data.z).assign(y=data.y).to_csv(tmp_path / "rows.csv", index=False)

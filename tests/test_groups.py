@@ -45,7 +45,7 @@ def sensitive(draw):
     if draw(st.booleans()):
         return CONTAINERS[draw(st.sampled_from(sorted(CONTAINERS)))](rows[0])
     rows.append(draw(st.lists(VALUES["text"], min_size=N_ROWS, max_size=N_ROWS)))
-    table = dict(zip("st", rows, strict=True))
+    table = dict(zip(("name", "t"), rows, strict=True))  # a column like an attribute of pandas
     forms = (pd.DataFrame, dict, lambda t: [list(row) for row in zip(*t.values(), strict=True)], pl.DataFrame)
     return draw(st.sampled_from(forms))(table)
 

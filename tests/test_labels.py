@@ -100,9 +100,7 @@ def test_weights_and_margins_of_the_wrong_length(made):
     sets = {"eval_set": [(DATA.x, DATA.y)]}
     for keywords, named in [
         ({"sample_weight": short}, "sample_weight must have one value"),
-        ({"base_margin": short}, "base_margin must have one margin"),
         ({"sample_weight_eval_set": [short], **sets}, r"sample_weight_eval_set\[0\] must have one value"),
-        ({"base_margin_eval_set": [short], **sets}, r"base_margin_eval_set\[0\] must have one margin"),
     ]:
         with pytest.raises(ValueError, match=f"{named}.*60 rows"):
             fit(made, DATA.y, **keywords)

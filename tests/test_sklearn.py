@@ -770,7 +770,6 @@ def test_an_estimator_reads_columns_that_xgboost_cannot_read(sees):
     assert same_as_train(model, x, y, 2, teacher=q, kl_weight=2.0)  # the default of a teacher that is trained here
 
 
-@pytest.mark.filterwarnings("ignore:.*labelled rows of the class")
 def test_a_class_that_a_fold_lacks_has_probability_0_there():
     rows = Rows(3)
     # The class 2 is on one row, which one of the two models has not seen.

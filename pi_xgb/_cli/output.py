@@ -11,7 +11,6 @@ import pandas as pd
 
 from .._files import new_file, write_file
 
-_ANYWAY = "add --force"
 _INPUTS = {"data": "DATA", "model": "--model", "valid": "--valid", "resume": "--resume"}
 
 
@@ -30,12 +29,12 @@ def new_output(arguments: argparse.Namespace, option: str = "--out", endings: tu
         given = getattr(arguments, dest, None)
         if given and same_file(name, given):
             raise ValueError(f"{option} must not be an input, got {name!r}, the file of {place}: name another file")
-    return new_file(name, option, overwrite=arguments.force, anyway=_ANYWAY, endings=endings)
+    return new_file(name, option, overwrite=arguments.force, endings=endings)
 
 
 def write_output(path: Path, content: bytes, arguments: argparse.Namespace) -> None:
     """Write the whole content, or nothing."""
-    write_file(path, content, overwrite=arguments.force, anyway=_ANYWAY)
+    write_file(path, content, overwrite=arguments.force)
 
 
 def print_table(table: pd.DataFrame, how: str) -> None:

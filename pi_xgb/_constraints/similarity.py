@@ -13,8 +13,8 @@ from .._arrays import Array
 from .._core.blend import Hessian
 from .._core.training import Teacher
 from .._rows.checks import check_whole
-from .._rows.columns import number_table
 from .._rows.groups import Groups, as_groups
+from .._rows.tables import number_table
 from .constraint import Constraint
 from .neighbours import Neighbours, k_nearest, same_key, within_radius
 

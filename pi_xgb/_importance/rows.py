@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._rows.columns import number_table
 from .._rows.groups import Groups
 from .._rows.names import describe, plain
 from .._rows.per_row import per_row
 from .._rows.supervision import row_weights
+from .._rows.tables import number_table
 from .._xgb.trees import Array
 from .sklearn_trees import SklearnSubject
 from .subject import Subject

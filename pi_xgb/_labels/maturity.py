@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from .._rows.names import plain
 from .._rows.per_row import per_row
-from .._rows.row_alignment import check_same_order
-from .._warnings import warn_user
+from .._rows.tables import check_same_order
 
 Days = NDArray[np.datetime64]
 _ISO = "write it in ISO form, as in 2024-12-31 or 2024-12-31T08:00+01:00"
@@ -81,11 +80,6 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     Maturity
         ``labelled``, ``y`` and ``set_aside``, one value per row.
 
-    Warns
-    -----
-    UserWarning
-        If all rows have a label, or all labels are equal.
-
     Examples
     --------
     >>> from pi_xgb import labels
@@ -116,32 +110,22 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
             f"horizon must be a time from a second to {pd.Timedelta.max.days} days, such as '180D' or '12h', got "
             f"{horizon!r}: name the unit, and count days in place of months"
         )
-    span, zone = lasting.to_timedelta64().astype("timedelta64[us]"), "" if without else " UTC"
+    span = lasting.to_timedelta64().astype("timedelta64[us]")
     now = _utc(today).astype("datetime64[us]")  # nanoseconds end in 2262
-    horizon_text = f"{lasting}".removesuffix(" 00:00:00")  # "6m" are minutes
     earlier = np.flatnonzero(came < seen)
     if earlier.size:
-        row = int(earlier[0])
         raise ValueError(
-            f"outcome_at must not be before observed_at, got {len(earlier)} such rows, first row {row}: "
-            f"{_text(came[row], zone)} before {_text(seen[row], zone)}. Correct the dates, or leave these rows out; "
-            "where outcome_at has days without times, pass observed_at as days too"
+            f"outcome_at must not be before observed_at, got {len(earlier)} such rows, first row {earlier[0]}: correct "
+            "the dates, or leave these rows out; where outcome_at has days without times, pass observed_at as days too"
         )
     labelled = seen + span <= now
     if not labelled.any():
+        first, zone = pd.Timestamp((seen + span).min()), "" if without else " UTC"
         raise ValueError(
-            f"as_of must be {_text((seen + span).min(), zone)} or later for one row to have a label, got "
-            f"{_text(now, zone)}: take a later date, or a shorter horizon"
+            f"as_of must be {first}{zone} or later for one row to have a label, got {pd.Timestamp(now)}{zone}: take a "
+            "later date, or a shorter horizon"
         )
     y = np.where(labelled, came <= seen + span, np.nan)
-    if labelled.all():
-        passed = f"has passed in all {len(labelled)} rows by {_text(now, zone)}: every row has a label"
-        warn_user(f"the horizon of {horizon_text} {passed}")
-    if len(np.unique(y[labelled])) == 1:
-        warn_user(
-            f"all {int(labelled.sum())} labels are {y[labelled][0]:g}, with a horizon of {horizon_text}: a model of "
-            "two classes cannot learn from them"
-        )
     return Maturity(labelled, y, ~labelled & (came <= now))  # False for missing dates
 
 
@@ -169,11 +153,6 @@ def _dates(name: str, values: Any, n_rows: int | None) -> tuple[Days, set[bool]]
 
 def _utc(stamp: pd.Timestamp) -> Any:
     return (stamp.tz_convert(None) if stamp.tzinfo else stamp).to_datetime64()
-
-
-def _text(date: Any, zone: str) -> str:
-    """Return a date of NumPy as text, without a time at midnight."""
-    return str(pd.Timestamp(date)).removesuffix(" 00:00:00") + zone
 
 
 def _parsed(value: Any) -> Any:

@@ -12,11 +12,8 @@ import xgboost
 from numpy.typing import NDArray
 
 from .._plots.selection import plot_propensity
-from .._rows.names import describe
 from .._rows.per_row import per_row
-from .._rows.row_alignment import check_same_order, check_same_rows
-from .._rows.tables import as_frame, as_table, check_no_text, side_by_side
-from .._stats.auc import area_under_curve
+from .._rows.tables import as_frame, as_table, check_same_order, check_same_rows, side_by_side
 from .._stats.folds import deal_folds
 from .._stats.paired import Interval, corrected_interval
 from .._xgb.matrix import matrix_of
@@ -153,10 +150,13 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
             f"labelled must have at least {_FOLDS} rows with a label and as many without, got {n_known} and "
             f"{n_others}: fewer cannot be compared"
         )
+    from scipy.stats import mannwhitneyu
+
     matrix, propensity, aucs = matrix_of(table, known), np.empty(len(known)), []
     for train, test in deal_folds(known, _FOLDS, 0):
         propensity[test] = xgboost.train(_PARAMS, matrix.slice(train), _ROUNDS).predict(matrix.slice(test))
-        aucs.append(area_under_curve(known[test], propensity[test]))
+        with_label, without = propensity[test][known[test]], propensity[test][~known[test]]
+        aucs.append(mannwhitneyu(with_label, without).statistic / (len(with_label) * len(without)))
     found = corrected_interval(np.array(aucs), 1 / (_FOLDS - 1))
     odds = (1 - propensity[known]) / propensity[known]
     clipped, weights = np.minimum(odds / odds.mean(), _LARGEST), np.ones(len(known))
@@ -173,17 +173,12 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
 
 
 def _features(x: Any, z: Any) -> pd.DataFrame:
+    tables = [as_table(table, name) for name, table in (("x", x), ("z", z)) if name == "x" or table is not None]
     if z is not None:
         check_same_rows(x, z, "x", "z")
-    tables = {name: as_table(table, name) for name, table in (("x", x), ("z", z)) if name == "x" or table is not None}
-    for name, table in tables.items():
-        check_no_text(as_frame(table), name)
-    frame = as_frame(functools.reduce(side_by_side, tables.values()))
+    frame = as_frame(functools.reduce(side_by_side, tables))
     if frame.shape[1] == 0:
         raise ValueError("x must have a column, got none in x and z: pass the features")
-    shared = frame.columns[frame.columns.duplicated()]
-    if len(shared):
-        raise ValueError(f"x and z must have each column once, got {describe(shared)} twice: rename or drop one")
     return frame
 
 

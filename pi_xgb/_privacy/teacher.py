@@ -17,9 +17,8 @@ from .._privacy_record import PROVED, STATED, HiddenNames, Privacy
 from .._rows.checks import check_choice, check_whole
 from .._rows.names import plain
 from .._rows.per_row import check_count, per_row
-from .._rows.row_alignment import check_same_order
 from .._rows.supervision import read_labelled
-from .._rows.tables import as_frame, as_table, column_names, take_rows
+from .._rows.tables import as_frame, as_table, check_same_order, column_names, take_rows
 from .._warnings import warn_user
 from .budget import Budget, Spent, check_budget, check_delta, check_real
 from .domain import Domain

@@ -57,10 +57,10 @@ def check_jobs(n_jobs: Any, progress: Any) -> int:
         raise TypeError(f"progress must be True, False or None, got {progress!r}")
     if n_jobs is None:
         return 0
-    check_whole("n_jobs", n_jobs)
-    if n_jobs < 1 and n_jobs != -1:
-        raise ValueError(f"n_jobs must be at least 1, or -1 for all cores, got {n_jobs}")
-    return usable_cores() if n_jobs == -1 else int(n_jobs)
+    if n_jobs == -1:
+        return usable_cores()
+    check_whole("n_jobs", n_jobs, 1, "-1 uses all cores")
+    return int(n_jobs)
 
 
 def check_confidence(confidence: Any) -> None:

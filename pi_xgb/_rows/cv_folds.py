@@ -37,7 +37,13 @@ class Dealing(NamedTuple):
                 raise ValueError(f"nfold must be at most the {n_units} {what}, got {self.nfold}: use fewer folds")
             if not self.stratified:
                 return self._dealt(rows, units)
-            folds = _stratified(self.nfold, self.seed)
+            try:
+                from sklearn.model_selection import StratifiedKFold
+            except ImportError as error:
+                raise ImportError(
+                    'stratified=True needs scikit-learn, as in xgboost.cv: pip install ".[sklearn]" in a checkout'
+                ) from error
+            folds = StratifiedKFold(self.nfold, shuffle=True, random_state=self.seed)
         if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
             groups = {} if query is None else {"groups": query[rows]}
             pairs = folds.split(X=label[rows], y=label[rows], **groups)
@@ -53,16 +59,6 @@ class Dealing(NamedTuple):
         ends = np.cumsum([part.sum() for part in np.array_split(sizes[order], self.nfold)])
         parts = np.split(in_order, ends[:-1])
         return [(np.concatenate([*parts[:k], *parts[k + 1 :]]), test) for k, test in enumerate(parts)]
-
-
-def _stratified(nfold: int, seed: int) -> Any:
-    try:
-        from sklearn.model_selection import StratifiedKFold
-    except ImportError as error:
-        raise ImportError(
-            'stratified=True needs scikit-learn, as in xgboost.cv: pip install ".[sklearn]" in a checkout'
-        ) from error
-    return StratifiedKFold(nfold, shuffle=True, random_state=seed)
 
 
 def _checked_folds(folds: Any, labelled: Array | None, query: Array | None, n_rows: int) -> list[Fold]:

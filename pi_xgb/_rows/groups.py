@@ -6,7 +6,6 @@ callers to which two unknown values must not count as equal.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._xgb.collective import from_each_worker, gathered
-from .columns import named_columns
 from .names import describe
+from .tables import columns_of
 
 MISSING = "missing"
 """The name of the group of rows whose sensitive feature is missing."""
@@ -69,11 +68,8 @@ def encoded_columns(
     missing: Literal["group", "error"] = "group",
 ) -> list[Groups]:
     """Return the groups of each sensitive column; unnamed columns get Fairlearn's names."""
-    columns = named_columns(sensitive_features, name, "sensitive_feature", n_rows)
-    labels = [label for label, _ in columns]
-    if repeated := sorted({str(label) for label in labels if labels.count(label) > 1}):
-        raise ValueError(f"{name} has several columns called {', '.join(repeated)}: rename them")
-    return [_encode(label, values, name, missing) for label, values in columns]
+    table = columns_of(sensitive_features, name, "sensitive_feature", n_rows)
+    return [_encode(label, values, name, missing) for label, values in table.items()]
 
 
 def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS, name: str = "sensitive_features") -> Groups:
@@ -97,9 +93,8 @@ def shared_codes(codes: Array, names: list[Any]) -> Groups:
     """
     shared = dict.fromkeys(name for worker_names in from_each_worker(names) for name in worker_names)
     number = {name: i for i, name in enumerate(shared)}
-    return Groups(
-        np.array([number[name] for name in names], np.intp)[codes], pd.Index(list(shared), tupleize_cols=False)
-    )
+    own = np.array([number[name] for name in names], np.intp)
+    return Groups(own[codes], pd.Index(list(shared), tupleize_cols=False))
 
 
 def on_several_workers(values: Array) -> int:
@@ -126,18 +121,13 @@ def check_few(groups: Groups, n_rows: int, most: int, name: str = "sensitive_fea
         )
 
 
-def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
-    if isinstance(values, np.ndarray) and values.dtype.kind in "OU":
-        values = pd.Series(values.astype(object), dtype=object)
+def _encode(label: Hashable, values: pd.Series[Any], name: str, missing: str) -> Groups:
     try:
-        codes, uniques = pd.factorize(values, sort=True)
+        codes, names = pd.factorize(values, sort=True)
     except TypeError:  # values of types that cannot be compared
-        codes, uniques = pd.factorize(values)
-    names = pd.Index(uniques)
+        codes, names = pd.factorize(values)
     if isinstance(names, pd.CategoricalIndex):
         names = names.astype(names.categories.dtype)
-    with contextlib.suppress(UnicodeEncodeError):  # pandas' own text has no lone surrogates
-        names = names.infer_objects()
     absent = codes < 0
     if absent.any():
         if missing == "error":
@@ -156,10 +146,7 @@ def _encode(label: Hashable, values: Any, name: str, missing: str) -> Groups:
 
 
 def _intersect(columns: list[Groups]) -> Groups:
-    combined = np.zeros_like(columns[0].codes)
-    for column in columns:
-        # Renumbered after each column, so that many columns cannot overflow the code.
-        combined = np.unique(combined * column.count + column.codes, return_inverse=True)[1]
-    first_rows = np.unique(combined, return_index=True)[1]
-    levels = [column.names.take(column.codes[first_rows]) for column in columns]
-    return Groups(combined.astype(np.intp), pd.MultiIndex.from_arrays(levels))
+    codes = pd.DataFrame({i: column.codes for i, column in enumerate(columns)}).groupby([*range(len(columns))])
+    present = codes.size().index
+    levels = [column.names.take(present.get_level_values(i).to_numpy()) for i, column in enumerate(columns)]
+    return Groups(codes.ngroup().to_numpy().astype(np.intp), pd.MultiIndex.from_arrays(levels))

@@ -18,9 +18,6 @@ OF_TWO_CLASSES = ("binary:logistic", "binary:logitraw", "reg:logistic")
 OF_CLASSES = ("multi:softprob", "multi:softmax")
 """The objectives whose labels are classes, or probabilities of the second of two classes."""
 
-_FEW = 5
-"""Labelled rows of a class; with fewer not every fold of a cross-fitted teacher has one."""
-
 _TO_NUMBERS = "encode or scale them, or train with an objective of classes"
 
 
@@ -89,9 +86,14 @@ def read_target(
             f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: there is one class or one number to "
             "learn, add rows with another"
         )
-    _warn_of_empty_words(distinct, name)
+    for text in [value for value in distinct if isinstance(value, str) and (value in EMPTY or not value.strip())]:
+        # NumPy makes "nan" of NaN among texts, and forms make " " of no answer.
+        warn_user(
+            f"{name} has the class {str(text)!r}, which may mean a missing label: if so, pass an empty field in a "
+            "file, None or NaN in a table"
+        )
     if objective is None:
-        is_number = _is_number(distinct) and not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
+        is_number = distinct.dtype.kind in "iuf" and not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
         objective = "reg:squarederror" if is_number else "multi:softprob"
         objective = "binary:logistic" if len(distinct) == 2 else objective
         if whole_numbers == "error" and objective == "reg:squarederror" and (distinct == np.round(distinct)).all():
@@ -125,9 +127,9 @@ def numbers_of(y: Any, name: str = "y", missing: Literal["refuse", "keep"] = "re
 
 
 def read_targets(y: Any) -> tuple[Array, Array]:
-    """Return several numbers per row, 0 in rows without any, and which rows have them."""
+    """Return one number or several per row, 0 in rows without any, and which rows have them."""
     values = numbers_of(y, missing="keep")
-    gaps = np.isnan(values)
+    gaps = np.isnan(values).reshape(len(values), -1)
     labelled = ~gaps.all(axis=1)
     if (partial := gaps.any(axis=1) & labelled).any():
         raise ValueError(
@@ -137,23 +139,12 @@ def read_targets(y: Any) -> tuple[Array, Array]:
         )
     if not labelled.any():
         raise no_labelled_row("y")
-    values[gaps] = 0
+    values[~labelled] = 0
     return values, labelled
 
 
-def _warn_of_empty_words(distinct: Array, name: str) -> None:
-    """Warn of classes such as "nan", which NumPy makes of NaN among texts, and " ", which forms make of no answer."""
-    if distinct.dtype.kind not in "OU":
-        return
-    for text in [value for value in distinct if isinstance(value, str) and (value in EMPTY or not value.strip())]:
-        warn_user(
-            f"{name} has the class {str(text)!r}, which may mean a missing label: if so, pass an empty field in a "
-            "file, None or NaN in a table"
-        )
-
-
 def warn_of_odd_classes(target: Target, name: str = "y") -> None:
-    """Warn of a class -1 beside others (or -1 and two other numbers), and of classes with hardly a labelled row."""
+    """Warn of a class -1 beside others, or of -1 and two other numbers."""
     known = target.values if target.labelled is None else target.values[target.labelled]
     classes = (np.unique(known) if target.classes is None else np.asarray(target.classes)).tolist()
     condition = "y == -1, np.nan" if classes[0] == -1 else "y == '-1', None" if "-1" in classes else ""
@@ -162,25 +153,13 @@ def warn_of_odd_classes(target: Target, name: str = "y") -> None:
             f"{name} has the class -1 beside {len(classes) - 1} others; where it means that there is no label, as in "
             f"scikit-learn, it must be missing: np.where({condition}, y), or an empty field in a file"
         )
-    if target.labelled is None or target.classes is None:
-        return
-    counts = np.bincount(known.astype(np.intp))
-    if counts.min() < _FEW:
-        warn_user(
-            f"{name} has {counts.min()} labelled rows of the class {classes[counts.argmin()]!r}, too few for "
-            f"a teacher: label {_FEW} or more of each class, or merge it with another"
-        )
-
-
-def _is_number(values: Array) -> bool:
-    return values.dtype.kind in "iuf"
 
 
 def _holds_classes(distinct: Array, objective: str, name: str, option: str) -> bool:
     """Return whether these labels are classes for this objective, rather than numbers."""
     if objective not in OF_TWO_CLASSES:
         return objective in OF_CLASSES
-    if _is_number(distinct) and distinct.min() >= 0 and distinct.max() <= 1 and distinct.tolist() != [0, 1]:
+    if distinct.dtype.kind in "iuf" and distinct.min() >= 0 and distinct.max() <= 1 and distinct.tolist() != [0, 1]:
         return False
     if len(distinct) > 2:
         raise ValueError(

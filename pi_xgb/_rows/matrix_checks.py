@@ -121,24 +121,22 @@ def _labels_or_bounds(matrix: xgboost.DMatrix) -> Array:
 def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> None:
     """Raise for columns in both matrices, mostly an accident."""
     shared = sorted(set(dtrain.feature_names or ()) & set(privileged.feature_names or ()))
+    both = "privileged is dtrain itself" if privileged is dtrain else f"columns {shared} are in dtrain and privileged"
     if shared or privileged is dtrain:
-        both = (
-            "privileged is dtrain itself" if privileged is dtrain else f"columns {shared} are in dtrain and privileged"
-        )
         raise ValueError(
             f"{both}: give each column to one of the two. (train and cv take allow_overlap=True for a teacher that "
             "sees the classifier features.)"
         )
 
 
-def check_evals(evals: Any, name: str) -> Evals:
-    """Return evals as a list of (DMatrix, name), as XGBoost takes them."""
+def check_evals(evals: Any, name: str, pair: str = "(DMatrix, name)") -> list[Any]:
+    """Return evaluation sets as a list of pairs, as XGBoost takes them."""
     pairs = list(evals) if isinstance(evals, Iterable) else [evals]
-    for pair in pairs:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+    for entry in pairs:
+        if not isinstance(entry, (tuple, list)) or len(entry) != 2:
             raise TypeError(
-                f"{name} must be a list of pairs (DMatrix, name), got an entry of type {type(pair).__name__}: write "
-                f"{name}=[(dvalid, 'valid')]"
+                f"{name} must be a list of pairs {pair}, got an entry of type {type(entry).__name__}: give a list even "
+                "for one pair"
             )
     return pairs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,12 @@ ANY_NUMBER: Range = (-np.inf, np.inf)
 FINITE: Range = (-LARGEST, LARGEST)
 FINITE_IN_SINGLE: Range = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
 NOT_NEGATIVE: Range = (0.0, LARGEST)
+_WORDS = {
+    ANY_NUMBER: "numbers",
+    FINITE: "finite numbers",
+    FINITE_IN_SINGLE: "finite numbers of single precision",
+    NOT_NEGATIVE: "finite and at least 0",
+}
 
 
 def per_row(
@@ -63,7 +69,7 @@ def per_row(
         The remedy for wrong values; for "values" of any type, the remedy for missing ones.
     """
     array = as_columns(name, on_host(values, name), unit, several=several)
-    check_count(name, len(array), n_rows, unit, table, (kind == "truth values" and hint) or None)
+    check_count(name, len(array), n_rows, unit, table)
     gaps = np.asarray(pd.isna(array))
     if gaps.any() and (missing == "refuse" or kind == "truth values"):
         advice = (kind != "numbers" and hint) or "fill them in, or leave these rows out"
@@ -75,17 +81,20 @@ def per_row(
         return np.array(array)
     must = "truth values, or 1 and 0" if kind == "truth values" else _in_words(within)
     numbers = unboxed(array)
+    error: type[Exception] = TypeError
     if numbers.dtype.kind not in "biuf":
-        odd = [not isinstance(value, (Real, Decimal, np.bool_)) for value in array.ravel()]
-        wrong = np.reshape(odd, gaps.shape) & ~gaps
-        wrong = wrong if wrong.any() else ~gaps
-        _refuse(TypeError, name, must, array, wrong, unit, hint or "encode text as numbers")
-    # In float64: compared with a smaller float, the ends of the range would become infinite.
-    checked = numbers.astype(np.float64)
-    right = np.isin(checked, (0, 1)) if kind == "truth values" else (checked >= within[0]) & (checked <= within[1])
-    wrong = ~(right | gaps)
-    if wrong.any():
-        _refuse(ValueError, name, must, numbers, wrong, unit, hint or "correct such values, or leave these rows out")
+        right = np.reshape([isinstance(value, (Real, Decimal, np.bool_)) for value in array.flat], gaps.shape)
+        right, hint = right & ~right.all(), hint or "encode text as numbers"
+    else:
+        # In float64: compared with a smaller float, the ends of the range would become infinite.
+        checked = numbers.astype(np.float64)
+        right = np.isin(checked, (0, 1)) if kind == "truth values" else (checked >= within[0]) & (checked <= within[1])
+        error, hint = ValueError, hint or "correct such values, or leave these rows out"
+    if (wrong := ~(right | gaps)).any():
+        value = array[wrong][0]
+        got = f"{value:g}" if isinstance(value, (float, np.floating)) else repr(plain(value))
+        got = f"{value} of dtype {array.dtype}" if array.dtype.kind in "cmMV" else got
+        raise error(f"{name} must be {must}, got {got} in {unit} {np.argwhere(wrong)[0, 0]}: {hint}")
     with np.errstate(over="ignore"):  # values too large for the dtype become infinite
         return numbers.astype(np.bool_ if kind == "truth values" else dtype or numbers.dtype)
 
@@ -110,31 +119,24 @@ def on_host(values: Any, name: str = "y") -> NDArray[Any]:
     return array
 
 
-def check_count(
-    name: str, count: int, n_rows: int | None, unit: Unit = "row", table: str = "", hint: str | None = None
-) -> None:
+def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", table: str = "") -> None:
     """Raise unless there are ``n_rows`` values; None accepts any number above 0."""
     if n_rows is None and not count:
         raise ValueError(f"{name} is empty: give one value per {unit}")
     if n_rows not in (None, count):
         units = {"row": "rows", "query": "queries"}[unit] + (f" of {table}" if table else "")
         raise ValueError(
-            f"{name} must have one value for each of the {n_rows} {units}, got {count}: "
-            f"{hint or 'build both from the same table'}"
+            f"{name} must have one value for each of the {n_rows} {units}, got {count}: build both from the same table"
         )
 
 
 def unboxed(array: NDArray[Any]) -> NDArray[Any]:
     """Return an object array of numbers or truth values with a dtype for them, gaps as NaN; others unchanged."""
-    if array.dtype.kind != "O":
-        return array
-    kind = pd.api.types.infer_dtype(array.ravel(), skipna=True)
-    if kind not in ("boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty"):
+    kinds = ("boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty")
+    if array.dtype.kind != "O" or pd.api.types.infer_dtype(array.ravel(), skipna=True) not in kinds:
         return array
     gaps = np.asarray(pd.isna(array))
-    if gaps.any():
-        return np.where(gaps, np.nan, array).astype(np.float64)
-    numbers = np.array(array.tolist())
+    numbers = np.array(np.where(gaps, np.nan, array).tolist() if gaps.any() else array.tolist())
     return numbers if numbers.dtype.kind in "biuf" else array.astype(np.float64)
 
 
@@ -154,21 +156,4 @@ def as_columns(name: str, array: NDArray[Any], unit: Unit = "row", *, several: b
 
 
 def _in_words(within: Range) -> str:
-    low, high = within
-    if within == ANY_NUMBER:
-        return "numbers"
-    if within == FINITE_IN_SINGLE:
-        return "finite numbers of single precision"
-    if high < LARGEST:
-        return f"numbers from {low:g} to {high:g}"
-    return "finite numbers" if low <= -LARGEST else f"finite and at least {low:g}"
-
-
-def _refuse(
-    error: type[Exception], name: str, must: str, array: NDArray[Any], wrong: NDArray[np.bool_], unit: str, hint: str
-) -> NoReturn:
-    value = array[wrong][0]
-    got = f"{value:g}" if isinstance(value, (float, np.floating)) else repr(plain(value))
-    if array.dtype.kind in "cmMV":
-        got = f"{value} of dtype {array.dtype}"
-    raise error(f"{name} must be {must}, got {got} in {unit} {np.argwhere(wrong)[0, 0]}: {hint}")
+    return _WORDS.get(within, f"numbers from {within[0]:g} to {within[1]:g}")

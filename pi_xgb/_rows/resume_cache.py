@@ -102,10 +102,10 @@ def _digest(resume_key: str | None, inputs: Mapping[str, Any]) -> str:
 
 def _parts(value: Any, unread: list[Any]) -> Any:
     """Return the value as JSON types, equal in every process; values that have no such form go to ``unread``."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        if value.dtype.hasobject:
-            return [value.shape, value.tolist()]
-        return [str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()]
+    if hasattr(value, "__array__"):  # of NumPy, pandas or polars
+        array = np.asarray(value)
+        content = array.tolist() if array.dtype.hasobject else hashlib.sha256(array.tobytes()).hexdigest()
+        return [str(array.dtype), array.shape, content]
     if isinstance(value, xgboost.DMatrix):
         rows = value.get_data()
         stored = [rows.shape, rows.data, rows.indices, rows.indptr]
@@ -114,8 +114,6 @@ def _parts(value: Any, unread: list[Any]) -> Any:
         return hashlib.sha256(value.save_raw()).hexdigest()
     if isinstance(value, _TEXTS):
         return [type(value).__name__, str(value)]
-    if hasattr(value, "__array__"):  # of pandas or polars
-        return np.asarray(value)
     if type(value).__module__.partition(".")[0] == __name__.partition(".")[0]:
         fields = {name: list(v.items()) if isinstance(v, dict) else v for name, v in vars(value).items()}
         return [type(value).__name__, fields]  # keys of such dicts may be numbers of NumPy

@@ -5,14 +5,16 @@ Tables of polars and Arrow are converted to pandas at once; arrays and sparse ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from .._arrays import Array
 from .names import describe
-from .per_row import on_host
+from .per_row import FINITE, as_columns, check_count, on_host, per_row
 
 
 def as_table(data: Any, name: str) -> Any:
@@ -41,8 +43,40 @@ def as_frame(table: Any) -> pd.DataFrame:
         return pd.DataFrame(table.toarray() if hasattr(table, "toarray") else table)
     frame: pd.DataFrame = table.to_pandas()
     # Truth values with gaps arrive as objects, which XGBoost does not read.
-    objects = frame.select_dtypes(object).columns
-    return frame.astype({n: "boolean" for n in objects if pd.api.types.infer_dtype(frame[n]) in ("boolean", "empty")})
+    kinds = {n: pd.api.types.infer_dtype(column) for n, column in frame.items() if column.dtype == object}
+    return frame.astype({n: "boolean" for n, kind in kinds.items() if kind in ("boolean", "empty")})
+
+
+def columns_of(values: Any, name: str, stem: str, n_rows: int | None = None) -> pd.DataFrame:
+    """Return one column or several of any container as a DataFrame, values as they are; unnamed ones are ``stem_i``."""
+    if isinstance(values, Mapping):
+        parts = [columns_of(column, f"{name}[{label!r}]", stem).iloc[:, 0] for label, column in values.items()]
+        for label, part in zip(values, parts, strict=True):
+            check_count(f"{name}[{label!r}]", len(part), len(parts[0]))
+        frame = pd.concat(parts, axis=1, keys=list(values)) if parts else pd.DataFrame(index=range(n_rows or 1))
+    elif isinstance(values, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
+        column = pd.Series(values).reset_index(drop=True)
+        frame = column.to_frame(f"{stem}_0" if column.name is None else column.name)
+    elif column_names(values) is not None:
+        frame = as_frame(values).reset_index(drop=True)
+    else:
+        array = as_columns(name, on_host(values, name), several=True)
+        frame = pd.DataFrame(array, dtype=object if array.dtype.kind in "OU" else None).add_prefix(f"{stem}_")
+    if not frame.shape[1]:
+        raise ValueError(f"{name} has no columns: give at least one")
+    if repeated := frame.columns[frame.columns.duplicated()].tolist():
+        raise ValueError(f"{name} has several columns called {', '.join(map(str, repeated))}: rename them")
+    check_count(name, len(frame), n_rows)
+    return frame
+
+
+def number_table(values: Any, name: str, n_rows: int | None = None) -> Array:
+    """Return columns of finite numbers as a new float64 array of shape (rows, columns)."""
+    hint = "encode text as numbers, ordered categories by their .cat.codes, and leave out rows with gaps"
+    frame = columns_of(values, name, name, n_rows)
+    names = [name] if frame.shape[1] == 1 else [f"{name}[{label!r}]" for label in frame]
+    columns = zip(names, frame.items(), strict=True)
+    return np.column_stack([per_row(own, column, within=FINITE, hint=hint) for own, (_, column) in columns])
 
 
 def column_names(table: Any) -> list[Any] | None:
@@ -69,13 +103,7 @@ def listed(columns: Any) -> list[Any]:
 
 def locate(table: Any, columns: Sequence[Any], name: str, what: str) -> list[int]:
     """Return the positions of these columns in the table ``name``; ``what`` is the keyword that lists them."""
-    names = column_names(table)
-    if names is None and any(not isinstance(column, (int, np.integer)) for column in columns):
-        raise ValueError(
-            f"{what} must be positions, since {name} is a {type(table).__name__} without column names, got "
-            f"{describe(columns)}: pass whole numbers, or a DataFrame"
-        )
-    known = list(range(table.shape[1])) if names is None else names
+    known = column_names(table) or list(range(table.shape[1]))
     if missing := [column for column in columns if column not in known]:
         raise ValueError(
             f"{what} must be columns of {name}, got {describe(missing)}: add them for fit, or choose among "
@@ -136,6 +164,40 @@ def check_no_text(table: Any, name: str) -> None:
         else:
             continue
         raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
+
+
+def check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
+    """Raise if the two differ in the number or in the order of rows."""
+    n_expected, n_rows = row_count(X), row_count(privileged)
+    if n_expected != n_rows:
+        raise ValueError(
+            f"{name} must describe the rows of {X_name}: {X_name} has {n_expected} rows, {name} has {n_rows}. Take "
+            "both from the same table, in the same order"
+        )
+    check_same_order(X, privileged, X_name, name)
+
+
+def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
+    """Raise if one index is a permutation of the other, since rows are matched by position."""
+    if not all(isinstance(table, (pd.DataFrame, pd.Series)) for table in (X, privileged)):
+        return
+    ours, theirs = X.index, privileged.index
+    if not ours.equals(theirs) and ours.is_unique and theirs.is_unique and ours.isin(theirs).all():
+        raise ValueError(
+            f"{name} and {X_name} have the same index in another order, but rows are matched by position: pass "
+            f"{name}.loc[{X_name}.index], or reset an index without meaning"
+        )
+
+
+def check_orders(X: Any, X_name: str, values: dict[str, Any]) -> None:
+    """Check the order of several columns, each under its name; X may be without an index."""
+    for (first_name, first), (name, column) in itertools.combinations({X_name: X, **values}.items(), 2):
+        check_same_order(first, column, first_name, name)
+
+
+def row_count(table: Any) -> int:
+    """Return the number of rows of a table of any kind."""
+    return int(table.shape[0]) if hasattr(table, "shape") else len(as_table(table, "X"))
 
 
 def _explicit_csr(table: Any) -> Any:

@@ -16,8 +16,8 @@ Bools = NDArray[np.bool_]
 
 def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", table: str = "y_score") -> Bools:
     """Return the true labels, 0 or 1."""
-    labels = per_row(name, y_true, n_rows, "values", table=table, hint="leave these rows out")
-    return per_row(name, labels, kind="truth values", hint="recode it, as in (y == positive_class).astype(int)")
+    hint = "leave out rows without a label, and recode the others, as in (y == positive_class).astype(int)"
+    return per_row(name, y_true, n_rows, "truth values", table=table, hint=hint)
 
 
 def as_decisions(y_pred: Any) -> Bools:

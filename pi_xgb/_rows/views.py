@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 from .names import describe
-from .row_alignment import check_same_rows
-from .tables import as_frame, as_table, column_names, listed, locate, present, side_by_side, take
+from .tables import as_frame, as_table, check_same_rows, column_names, listed, locate, present, side_by_side, take
 
 EvalSet = list[tuple[Any, Any]]
 
@@ -31,19 +30,20 @@ class Views:
         return frame if isinstance(columns, (list, tuple)) else frame.iloc[:, 0]
 
     def _column(self, column: Any, hidden_from_student: bool) -> Any:
-        if column in self.privileged_labels:
-            return _values_at(self.privileged, self.privileged_labels.index(column))
-        if column not in self.student_labels:
-            raise ValueError(
-                f"a constraint must read a column of X or privileged, got {column!r}: X has "
-                f"{describe(self.student_labels)}, privileged has {describe(self.privileged_labels) or 'no columns'}"
-            )
-        if hidden_from_student:
-            raise ValueError(
-                f"the group column {column!r} of a constraint is also a feature: add it to privileged_features, so "
-                "that only the constraint reads it. If the student may use it, pass the constraint its values"
-            )
-        return _values_at(as_table(self.student, "X"), self.student_labels.index(column))
+        table, labels = self.privileged, self.privileged_labels
+        if column not in labels:
+            table, labels = as_table(self.student, "X"), self.student_labels
+            if column not in labels:
+                raise ValueError(
+                    f"a constraint must read a column of X or privileged, got {column!r}: X has {describe(labels)}, "
+                    f"privileged has {describe(self.privileged_labels) or 'no columns'}"
+                )
+            if hidden_from_student:
+                raise ValueError(
+                    f"the group column {column!r} of a constraint is also a feature: add it to privileged_features, so "
+                    "that only the constraint reads it. If the student may use it, pass the constraint its values"
+                )
+        return as_frame(take(table, [labels.index(column)])).iloc[:, 0].to_numpy()
 
     def for_teacher(self, hidden: set[Any], *, sees_all: bool) -> tuple[Any, list[Any] | None]:
         """The features of a teacher, and those of its evaluation sets; None without privileged columns."""
@@ -62,11 +62,9 @@ class Views:
             part = take(table, [names.index(label) for label in seen])
             return side_by_side(as_table(X, "X"), part) if sees_all else part
 
-        evals = None
-        if self.eval_privileged is not None:
-            pairs = zip(self.eval_set or (), self.eval_privileged, strict=True)
-            evals = [None if z is None else visible(X, z, f"eval_set[{i}]") for i, ((X, _), z) in enumerate(pairs)]
-        return visible(self.student, self.privileged, "X"), evals
+        pairs = enumerate(zip(self.eval_set or (), self.eval_privileged or (), strict=False))
+        evals = [None if z is None else visible(X, z, f"eval_set[{i}]") for i, ((X, _), z) in pairs]
+        return visible(self.student, self.privileged, "X"), evals or None
 
 
 def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privileged_features: Any) -> Views:
@@ -83,14 +81,11 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
                 "separate table. Drop one of the two"
             )
         return _divide_within(X, sets, features)
-    if eval_privileged is not None:
-        if privileged is None:
-            raise ValueError("eval_privileged needs privileged, the same columns of the training rows: pass both")
-        if sets is None or len(sets) != len(eval_privileged):
-            raise ValueError(
-                f"eval_privileged must have one table (or None) for each of the {len(sets or ())} evaluation sets of "
-                f"eval_set, got {len(eval_privileged)}"
-            )
+    if eval_privileged is not None and (privileged is None or len(sets or ()) != len(eval_privileged)):
+        raise ValueError(
+            "eval_privileged needs privileged, and must have one table (or None) for each of the "
+            f"{len(sets or ())} evaluation sets of eval_set, got {len(eval_privileged)}: pass both, of the same columns"
+        )
     if privileged is None:
         return Views(X, sets, None, None, _labels(X), [])
     z = _beside(X, privileged, "X", "privileged")
@@ -99,19 +94,16 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
             f"privileged must have no columns of X, got {describe(sorted(shared))}: drop them from one of the two. "
             "teacher_sees='all' gives the teacher the classifier features as well"
         )
-    tables = None
-    if eval_privileged is not None:
-        pairs = enumerate(zip(sets or (), eval_privileged, strict=True))
-        tables = [_beside(X_i, z_i, f"eval_set[{i}]", f"eval_privileged[{i}]") for i, ((X_i, _), z_i) in pairs]
-    return Views(X, sets, z, tables, _labels(X), _labels(z))
+    pairs = enumerate(zip(sets or (), eval_privileged or (), strict=False))
+    tables = [_beside(X_i, z_i, f"eval_set[{i}]", f"eval_privileged[{i}]") for i, ((X_i, _), z_i) in pairs]
+    return Views(X, sets, z, tables or None, _labels(X), _labels(z))
 
 
 def _beside(X: Any, table: Any, X_name: str, name: str) -> Any:
     """Return the privileged table of the rows of X; None stays None."""
-    if table is None:
-        return None
-    check_same_rows(X, table, X_name, name)
-    return as_table(table, name)
+    if table is not None:
+        check_same_rows(X, table, X_name, name)
+    return None if table is None else as_table(table, name)
 
 
 def student_part(X: Any, privileged_features: Any, n_features: int) -> Any:
@@ -147,10 +139,6 @@ def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
         eval_set = [(part, y_i) for (part, _), (_, y_i) in zip(parts, sets, strict=True)]
         eval_privileged = [z_i for _, z_i in parts]
     return Views(student, eval_set, privileged, eval_privileged, others, own)
-
-
-def _values_at(table: Any, position: int) -> Any:
-    return as_frame(take(table, [position])).iloc[:, 0].to_numpy()
 
 
 def _labels(table: Any) -> list[Any]:

@@ -16,11 +16,10 @@ from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.losses import LOSSES
 from .._rows.checks import check_confidence, check_jobs, check_whole, several
 from .._rows.labels import Target, read_target, warn_of_odd_classes
-from .._rows.per_row import on_host
+from .._rows.per_row import check_count, on_host
 from .._rows.resume_cache import ResumeCache
-from .._rows.row_alignment import check_one_label_each, check_same_order, checked_weight
-from .._rows.supervision import checked_groups
-from .._rows.tables import check_no_text
+from .._rows.supervision import checked_groups, row_weights
+from .._rows.tables import check_no_text, check_same_order, row_count
 from .._rows.views import Views, divide
 from .._stats.paired import check_standard_errors
 from .._xgb.matrix import matrix_of, runs, set_queries
@@ -158,11 +157,12 @@ def compare(
         check_standard_errors(standard_errors)
     jobs = check_jobs(n_jobs, progress)
     per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
+    per_row["sample_weight"] = sample_weight
     views = _divided(X, privileged, privileged_features, per_row)
     own = user_params(params)
     target, fields = _read_labels(y, own.get("objective"))
-    check_one_label_each(target.values, X)
-    weight = checked_weight(sample_weight, X)
+    check_count("y", len(target.values), row_count(X), table="X")
+    weight = row_weights(sample_weight, row_count(X), table="X")
     dtrain, privileged_rows = matrix_of(views.student), matrix_of(views.privileged)
     for matrix in (dtrain, privileged_rows):
         matrix.set_info(**fields)
@@ -268,8 +268,8 @@ def _divided(X: Any, privileged: Any, privileged_features: Any, per_row: dict[st
     views = divide(X, None, privileged, None, privileged_features)
     if views.privileged is None:
         raise ValueError("compare needs privileged features: pass privileged, or columns of X as privileged_features")
-    for table, name in ((X, "X"), (privileged, "privileged")):
-        check_no_text(table, name)
     for name, column in per_row.items():
         check_same_order(X, column, "X", name)
+    for name, table in (("X", views.student), ("privileged", views.privileged)):
+        check_no_text(table, name)
     return views

@@ -350,5 +350,5 @@ def search(
 
     n_left = sum(split.name not in cache for split in splits)
     n_steps = len(models) + (others is not None)
-    with progress_bar(n_left * n_steps, name, progress, n_steps) as step:
+    with progress_bar(n_left * n_steps, name, progress) as step:
         return in_threads(cache.memoize(evaluate, lambda split: split.name), splits, jobs)

@@ -18,15 +18,10 @@ from .._core.keywords import MethodName
 from .._core.losses import check_labels_alone
 from .._core.teachers import FixedTeacher
 from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
-from .._rows.per_row import on_host
-from .._rows.row_alignment import (
-    check_one_label_each,
-    check_one_margin_each,
-    check_orders,
-    checked_weight,
-    eval_pairs,
-)
-from .._rows.tables import as_table, take_rows
+from .._rows.matrix_checks import check_evals
+from .._rows.per_row import on_host, per_row
+from .._rows.supervision import row_weights
+from .._rows.tables import as_table, check_orders, row_count, take_rows
 from .._rows.views import divide, student_part
 from .._xgb.classes import read_classes, with_classes, write_classes
 from .._xgb.rebind import rebind
@@ -154,7 +149,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row"
             )
-        views = divide(X, eval_pairs(eval_set), privileged, eval_privileged, self.privileged_features)
+        pairs = None if eval_set is None else check_evals(eval_set, "eval_set", "(X, y)")
+        views = divide(X, pairs, privileged, eval_privileged, self.privileged_features)
         keywords = {name: value for name, value in others.items() if value is not None}
         row_values = {name: keywords[name] for name in self._by_row if name in keywords}
         _check_rows(X, y, {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups, **row_values})
@@ -167,7 +163,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             check_labels_alone(self.objective, "PrivilegedXGBRanker")
         label, keywords["eval_set"], classes, labelled = self._encode(y, views.eval_set)
         labelled = np.zeros(len(y), bool) if is_soft else labelled
-        checked_weight(row_values.get("sample_weight"), X, labelled)
+        row_weights(row_values.get("sample_weight"), row_count(X), labelled=labelled, table="X")
         trainer.read_labels(classes, labelled)
         self._classes = None  # XGBoost's fit compares classes_ with the encoded labels.
         if labelled is not None and trainer.is_plain and not isinstance(self, xgboost.XGBRanker):
@@ -236,14 +232,11 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         for i, (_, y_i) in enumerate(eval_set or ()):
             numbers_of(y_i, f"eval_set[{i}]")
         column = on_host(y)
-        if not pd.isna(column).any():
-            numbers_of(column, "y")
-            return y, eval_set, None, None
-        if column.ndim == 2 and column.shape[1] > 1:
+        if pd.isna(column).any():
             values, labelled = read_targets(column)
             return values, eval_set, None, labelled
-        target = read_target(column, "reg:squarederror")
-        return target.values, eval_set, None, target.labelled
+        numbers_of(column, "y")
+        return y, eval_set, None, None
 
     def _decoded(self, predicted: Any) -> Any:
         """Return the prediction in the values of y."""
@@ -425,9 +418,11 @@ def _check_rows(X: Any, y: Any, values: dict[str, Any], of_set: str = "") -> Non
     X_name, y_name = (f"{name} of eval_set{of_set}" if of_set else name for name in ("X", "y"))
     named = {f"{name}{of_set}": value for name, value in values.items()}
     check_orders(X, X_name, {y_name: y, **named})
-    check_one_label_each(y, X, y_name, X_name)
-    for name, value in named.items():
-        if name.startswith("base_margin"):
-            check_one_margin_each(value, X, name, X_name)
-        elif of_set:
-            checked_weight(value, X, name=name, X_name=X_name)
+    per_row(y_name, y, row_count(X), "values", missing="keep", several=True, table=X_name)
+    if of_set:
+        row_weights(
+            named.get(f"sample_weight_eval_set{of_set}"),
+            row_count(X),
+            name=f"sample_weight_eval_set{of_set}",
+            table=X_name,
+        )

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._rows.per_row import FINITE, NOT_NEGATIVE, per_row
-from .._rows.row_alignment import check_orders, eval_pairs, row_count
+from .._rows.matrix_checks import check_evals
+from .._rows.per_row import NOT_NEGATIVE, per_row
 from .._rows.supervision import row_weights
+from .._rows.tables import check_orders, row_count
 from .._xgb.matrix import runs
 from .estimators import PrivilegedXGBModel
 
@@ -87,7 +88,8 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
             One number of at least 0 per row, the same in all rows of a query, or 0.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
-        eval_set = given["eval_set"] = eval_pairs(eval_set)
+        if eval_set is not None:
+            eval_set = given["eval_set"] = check_evals(eval_set, "eval_set", "(X, y)")
         if qid is None and group is None:
             given |= _without_qid(X, eval_set, eval_qid)
         _check_queries(given["X"], group, given["qid"], sample_weight)
@@ -148,16 +150,8 @@ def _check_queries(X: Any, group: Any, qid: Any, weight: Any, of_set: str = "") 
 
 def _number_of_runs(qid: Any, X: Any, name: str, X_name: str) -> int:
     """Return the number of queries in ``qid``, which XGBoost reads as 32-bit whole numbers."""
-    hint = "number the queries in the order of their rows, by pandas.factorize(...)[0]"
-    query = per_row(name, qid, row_count(X), within=FINITE, dtype=None, table=X_name, hint=hint)
-    query = query if query.dtype.kind == "f" else query.astype(np.int64)
-    read = query.astype(np.int64) % 2**32
-    wrong = np.flatnonzero((np.diff(query) < 0) | (np.sign(np.diff(read)) != np.sign(np.diff(query))))
-    if wrong.size:
-        before, after = query[wrong[0]], query[wrong[0] + 1]
-        raise ValueError(
-            f"{name} must hold whole numbers from 0 to 4294967295 that never decrease from row to row, got {after:g} "
-            f"after {before:g} in row {wrong[0] + 1}: sort all rows by it (numpy.argsort(qid, kind='stable')), or "
-            "renumber the queries (pandas.factorize(qid)[0])"
-        )
+    hint = "sort all rows by it (numpy.argsort(qid, kind='stable')), or renumber the queries (pandas.factorize(qid)[0])"
+    query = per_row(name, qid, row_count(X), within=(0, 2**32 - 1), table=X_name, hint=hint)
+    if (query % 1).any() or (np.diff(query) < 0).any():
+        raise ValueError(f"{name} must hold whole numbers that never decrease from row to row: {hint}")
     return len(runs(query)[0])

@@ -11,7 +11,6 @@ from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, Strat
 from sklearn.utils import check_consistent_length
 
 from .._arrays import Array
-from .._rows.checks import check_whole
 from .._rows.labels import read_target, read_targets
 from .._rows.per_row import on_host
 from .._rows.supervision import checked_groups
@@ -67,17 +66,12 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
         """Pairs of (training rows, test rows), as row numbers."""
         label, known, stratified = self._read(X, y)
-        if len(known) < self.n_splits:
-            raise ValueError(
-                f"y must have n_splits={self.n_splits} labelled rows or more, got {len(known)}: use fewer folds"
-            )
         splitter = StratifiedKFold if stratified else KFold
         for _, test in self._splitter(splitter).split(known, label[known]):
             yield np.delete(np.arange(len(label)), known[test]), known[test]
 
     def _read(self, X: Any, y: Any) -> tuple[Array, Array, bool]:
         """Return encoded labels, the rows with a label, and whether to stratify them."""
-        check_whole("n_splits", self.n_splits, 2)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y, got None: pass y to split")
         if X is not None:

@@ -18,9 +18,8 @@ from .._core.losses import Loss
 from .._core.train import train_by
 from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host
-from .._rows.row_alignment import row_count
 from .._rows.supervision import weight_beside
-from .._rows.tables import as_frame, check_no_text, column_names, rows_without_values
+from .._rows.tables import as_frame, check_no_text, column_names, row_count, rows_without_values
 from .._rows.views import Views
 from .._warnings import warn_user
 from .._xgb.matrix import copy_queries, labels_of
@@ -236,10 +235,6 @@ def constraint_pairs(constraints: Any) -> list[tuple[Teacher, float]]:
 def with_gaps(table: Any, missing: Any) -> Any:
     """Return a table with NaN for the values that are missing to XGBoost, which another estimator would read."""
     if table is None or missing is None or np.isnan(missing):
-        return table
-    if hasattr(table, "tocsr"):
-        table = table.tocsr().astype(np.float64)
-        table.data[table.data == missing] = np.nan
         return table
     frame = as_frame(table)
     frame = frame.mask(frame.isin([missing]))

@@ -73,13 +73,12 @@ def _rows(part: Any, n_rows: int, number: int) -> Array:
     rows = np.asarray(part)
     if rows.dtype == bool and rows.shape == (n_rows,):
         rows = np.flatnonzero(rows)
-    if rows.ndim != 1 or rows.size == 0 or rows.dtype.kind not in "iu":
+    is_numbers = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind in "iu"
+    if not is_numbers or rows.min() < 0 or rows.max() >= n_rows:
         raise ValueError(
-            f"fold {number} must have row numbers on both sides, or one truth value for each of the {n_rows} rows, "
-            f"got {part!r}"
+            f"fold {number} must have row numbers from 0 to {n_rows - 1} on both sides, or one truth value for each of "
+            f"the {n_rows} rows, got {part!r:.60}"
         )
-    if rows.min() < 0 or rows.max() >= n_rows:
-        raise ValueError(f"fold {number} has row numbers from {rows.min()} to {rows.max()}, there are {n_rows} rows")
     return rows.astype(np.int64)
 
 

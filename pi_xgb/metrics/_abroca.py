@@ -123,18 +123,13 @@ def warn_no_curve(curves: list[Curve | None], groups: Groups, stacklevel: int) -
 
 def area_between(first: Curve, second: Curve) -> float:
     """Return the exact integral of the absolute difference of two curves."""
-    fpr = merge(first.fpr, second.fpr)
+    fpr = np.union1d(first.fpr, second.fpr)
     first_enter, first_leave = first.at(fpr)
     second_enter, second_leave = second.at(fpr)
     at_start = (first_leave - second_leave)[:-1]
     at_end = (first_enter - second_enter)[1:]
     # Not np.dot: its threads cost more than the sum when other processes keep the cores busy.
     return float((np.diff(fpr) * mean_absolute(at_start, at_end)).sum())
-
-
-def merge(first: Values, second: Values) -> Values:
-    """Return the sorted union of two increasing arrays."""
-    return np.union1d(first, second)
 
 
 def mean_absolute(start: Values, end: Values) -> Values:
