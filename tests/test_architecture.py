@@ -66,7 +66,7 @@ LEVELS = (
     {"distillation", "record", "teachers"},
     {"engines", "joint", "learners"},
     {"checkpoint", "folds", "keywords", "objective"},
-    {"cv", "train"},
+    {"cv", "fit_teacher", "train"},
 )
 FILES = sorted(PACKAGE.rglob("*.py"))
 CORE_FILES = [file for file in FILES if file.is_relative_to(PACKAGE / "_core")]

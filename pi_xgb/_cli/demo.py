@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._core.learners.fit_teacher import fit_teacher
+from .._core.fit_teacher import fit_teacher
 from .._core.train import train
 from .._stats.auc import area_under_curve
 from .._xgb.threads import usable_cores

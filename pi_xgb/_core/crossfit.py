@@ -6,8 +6,9 @@ import contextlib
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,8 @@ AVERAGED = ("boosted",)
 """The members whose models of the folds predict rows of no fold together."""
 MOST_FOLDS = 5
 """The largest default of ``crossfit``."""
+_FEWEST_SHARED = 4
+"""With fewer folds a teacher without two of them would see at most half of the rows."""
 
 
 def default_crossfit(label: Array, labelled: Array | None, groups: Array | None, *, classes: bool) -> int:
@@ -106,6 +109,92 @@ def whole_queries(
     return groups
 
 
+class Split(NamedTuple):
+    """Numbers of labelled rows in one fold of one repeat. Every training part has unlabelled rows as well."""
+
+    repeat: int
+    fold: int
+    train: Array
+    test: Array
+
+    @property
+    def name(self) -> str:
+        """The name of the split within a search."""
+        return f"{self.repeat}/{self.fold}"
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedFolds:
+    """The folds of one repeat of a search, one of them held out, whose teachers are shared.
+
+    The model of fold j while fold k is held out has seen neither fold, so it is also the model of fold k while j is
+    held out.
+    """
+
+    fold_of: Array
+    number: int
+    held_out: int = -1
+    way: str = ""
+    """The kind and the features of the teachers, where several share the folds."""
+    _models: dict[tuple[str, str, frozenset[int]], _Once] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of_splits(
+        cls, splits: Sequence[Split], n_rows: int, labelled: Array | None, groups: Array | None
+    ) -> list[SharedFolds | None]:
+        """Return the folds for each split; None where the splits of its repeat do not partition the labelled rows."""
+        repeats = {split.repeat: [other for other in splits if other.repeat == split.repeat] for split in splits}
+        n_known = n_rows if labelled is None else int(labelled.sum())
+        of_repeat = {repeat: cls._of_repeat(own, n_rows, n_known, groups) for repeat, own in repeats.items()}
+        return [
+            None if (folds := of_repeat[split.repeat]) is None else folds.without(int(folds.fold_of[split.test[0]]))
+            for split in splits
+        ]
+
+    @classmethod
+    def _of_repeat(cls, splits: Sequence[Split], n_rows: int, n_known: int, groups: Array | None) -> SharedFolds | None:
+        fold_of = np.full(n_rows, SHARED)
+        for number, split in enumerate(splits):
+            fold_of[split.test] = number
+        is_partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in splits)
+        is_complete = all(len(split.train) + len(split.test) == n_known for split in splits)
+        if len(splits) < _FEWEST_SHARED or not (is_partition and is_complete):
+            return None
+        if groups is not None:
+            # Rows without a label belong to the fold of their group, if it has labelled rows.
+            fold_of = pd.Series(fold_of).groupby(pd.factorize(groups)[0]).transform("max").to_numpy()
+        return cls(fold_of, len(splits))
+
+    def without(self, held_out: int) -> SharedFolds:
+        """The same folds and models with this fold held out."""
+        return dataclasses.replace(self, held_out=held_out)
+
+    def subset(self, rows: Array) -> SharedFolds:
+        """The folds of some of the rows."""
+        return dataclasses.replace(self, fold_of=self.fold_of[rows])
+
+    def fitted_on(self, learnable: Array) -> Folds:
+        """The folds, their models fitted on these rows."""
+        return Folds(self.fold_of, learnable, shared=self)
+
+    @contextlib.contextmanager
+    def model(self, member: str, fold: int, fit: Callable[[], M]) -> Iterator[M]:
+        """The model without this fold and the held-out one, locked against other threads."""
+        once = self._models.setdefault((self.way, member, frozenset({fold, self.held_out})), _Once())
+        with once.lock:
+            if once.model is None:
+                once.model = fit()
+            yield once.model
+
+
+class _Once:
+    """A model that several threads need, and that is trained once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.model: Any = None
+
+
 @dataclasses.dataclass(frozen=True)
 class Folds:
     """Folds of rows: the model of fold k is fitted on the other folds and predicts the rows of fold k."""
@@ -117,6 +206,8 @@ class Folds:
 
     in_sample: bool = False
     """Whether one model is fitted on all learnable rows and predicts these as well."""
+    shared: SharedFolds | None = None
+    """Where the candidates of a search share the models."""
 
     @property
     def numbers(self) -> list[int]:
@@ -129,8 +220,8 @@ class Folds:
         return np.flatnonzero(self.learnable if self.in_sample else self.learnable & (self.fold_of != fold))
 
     def model(self, member: str, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
-        """The model of this member and fold, fitted here; a selection shares it among candidates."""
-        return contextlib.nullcontext(fit())
+        """The model of this member and fold, fitted here or shared."""
+        return contextlib.nullcontext(fit()) if self.shared is None else self.shared.model(member, fold, fit)
 
 
 class OutOfFold(NamedTuple, Generic[M]):
@@ -142,21 +233,6 @@ class OutOfFold(NamedTuple, Generic[M]):
     """One per fold."""
     whole: M | None
     """The model of all learnable rows, where one predicts rows of no fold."""
-
-
-class DealtFolds(Protocol):
-    """Folds that a selection dealt beforehand, so that candidates can share models."""
-
-    number: int
-    """How many folds there are, the held-out one of the selection included."""
-
-    def subset(self, rows: Array) -> DealtFolds:
-        """The folds of some of the rows."""
-        ...
-
-    def fitted_on(self, learnable: Array) -> Folds:
-        """The folds, their models fitted on these rows."""
-        ...
 
 
 def out_of_fold(

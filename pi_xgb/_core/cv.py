@@ -16,7 +16,7 @@ from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._rows.checks import check_whole, checked_list
 from .._rows.cv_folds import Dealing, Fold, with_unlabelled
-from .._rows.matrix_checks import check_is_dmatrix, check_metric
+from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import read_labelled
 from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
@@ -133,7 +133,7 @@ def cv(
     grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)] if is_grid else []
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs, 1)
-    keywords = Keywords.of({**given, "kl_weight": None if is_grid else kl_weight})
+    keywords = Keywords.of({**given, "kl_weight": max(grid) if is_grid else kl_weight})
     keywords.check()
     check_obj(obj, keywords)
     if is_grid and (not keywords.is_given or keywords.has_own_weights):
@@ -149,19 +149,18 @@ def cv(
             if hasattr(obj, "subset"):
                 return _cv_with_objective(obj, params, dtrain, num_boost_round, own_keywords)
             return xgboost.cv(params, dtrain, num_boost_round, **own_keywords)
-        check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
-        check_whole("num_boost_round", num_boost_round)
         user_code = callbacks or custom_metric or fpreproc or verbose_eval or None
         jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), user_code)
         params, own = (on_one_thread(each, dtrain.num_row()) for each in (params, own))
-        folds = _Folds.read(Spec.read(own), Boosting(dtrain, num_boost_round), keywords, grid, own_keywords)
+        folds = _Folds.read(Spec.read(own), Boosting(dtrain, num_boost_round, keywords=own_keywords), keywords)
         if not is_grid:
             return folds.fitted().history(None, params, own_keywords)
         shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # these change no number
         inputs = {name: value for name, value in own_keywords.items() if name not in shown}
         inputs |= {"params": own, "dtrain": dtrain, "num_boost_round": num_boost_round}
         inputs |= {name: value for name, value in vars(keywords).items() if name in given}
+        inputs["kl_weight"] = None  # the grid may grow
         inputs["folds"] = [getattr(own_keywords["folds"], "split", None), folds.dealt]
         cache = ResumeCache(resume, resume_key, "cv", inputs)
         if not all(str(weight) in cache for weight in grid):
@@ -244,24 +243,21 @@ class _Folds:
     """The training of each fold, with fitted teachers; None before they are fitted."""
 
     @classmethod
-    def read(
-        cls, spec: Spec, boosting: Boosting, keywords: Keywords, grid: list[float], own_keywords: Mapping[str, Any]
-    ) -> _Folds:
+    def read(cls, spec: Spec, boosting: Boosting, keywords: Keywords) -> _Folds:
         """Return the folds, after all checks that precede a training."""
         dtrain = boosting.dtrain
         if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, keywords.privileged)):
             raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
-        training = keywords.read(spec, boosting)
-        training = (training.weighing(max(grid)) if grid else training).counting()
+        training = keywords.read(spec, boosting).counting()
         training.check_labelled_rows()
         query = query_of_row(dtrain)
         if query is not None and not spec.loss.by_query:
             raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
-        training.warn_of_other_meanings(kl_weight_given=bool(grid) or keywords.weight_is_given)
+        training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
         # On the CPU: xgboost.cv takes one objective, and the native engine needs other labels for every fold.
         on_host = dataclasses.replace(spec, device="cpu")
         engine = choose("auto", on_host, training.guides, is_uniform=True, dtrain=dtrain)
-        dealt = _dealing(own_keywords).row_folds(training.label, training.labelled, query)
+        dealt = _dealing(boosting.keywords).row_folds(training.label, training.labelled, query)
         row_folds = with_unlabelled(dealt, training.labelled, query)
         for guide in training.guides:
             if isinstance(guide.teacher, Recipe):

@@ -12,9 +12,8 @@ from xgboost import collective
 from xgboost.callback import TrainingCallback
 
 from .._privacy_record import record_privacy
-from .._rows.checks import check_whole
-from .._rows.matrix_checks import check_evals, check_metric
-from .._rows.supervision import check_evals_are_labelled, warn_of_idle_rows
+from .._rows.matrix_checks import check_evals
+from .._rows.supervision import warn_of_idle_rows
 from .._xgb.categories import warn_of_pieces
 from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
@@ -182,7 +181,9 @@ def train_by(
             booster = boosting.run(params, obj=obj)
             record_privacy(booster, (), boosting.dtrain, boosting.xgb_model, obj)
             return booster, ()
-        training = read(keywords, Spec.read(own, boosting.xgb_model), boosting)
+        training = keywords.read(Spec.read(own, boosting.xgb_model), boosting).counting()
+        training.check_labelled_rows()
+        training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
         chosen = _engine(engine, training, boosting)
         training = with_fitted_teachers(training, None if boosting.keywords.get("verbose_eval") else False)
         rows = None if training.guides else _labelled_alone(training, boosting.dtrain)
@@ -193,21 +194,6 @@ def train_by(
         teachers = [guide.teacher for guide in training.guides]
         record_privacy(booster, teachers, boosting.dtrain, boosting.xgb_model)
     return booster, training.guides
-
-
-def read(keywords: Keywords, spec: Spec, boosting: Boosting) -> Training:
-    """Return the training with its teachers of positive weight, after all checks that precede it."""
-    check_metric(boosting.keywords.get("custom_metric"))
-    check_whole("num_boost_round", boosting.num_boost_round)
-    keywords = keywords.agreed(spec, boosting)
-    with all_or_none("a check of the training data"):
-        training = keywords.read(spec, boosting)
-        keywords.check_continues(boosting.xgb_model)
-        check_evals_are_labelled(training.labelled, boosting.dtrain, boosting.evals)
-    training = training.counting()
-    training.check_labelled_rows()
-    training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
-    return training
 
 
 def _engine(engine: str, training: Training, boosting: Boosting) -> str:

@@ -264,8 +264,6 @@ class Training:
     labelled: Array | None = None
     """Which rows have a label; None where all have."""
     guides: tuple[Guide, ...] = ()
-    has_own_weights: bool = False
-    """Whether each teacher has its own weight, so that a grid of ``kl_weight`` does not apply."""
     student: Student | None = None
     """What a teacher is told at the start of boosting; before, when it is only checked, None."""
     n_rows: int = dataclasses.field(init=False)
@@ -341,9 +339,7 @@ class Training:
         return self.replace(guides=tuple(guide for guide in self.guides if on_any_worker(np.any(guide.weight > 0))))
 
     def weighing(self, kl_weight: float) -> Training:
-        """The same teachers with another weight, unless the user gave each its own."""
-        if self.has_own_weights:
-            return self
+        """The same teachers with another weight."""
         return self.replace(guides=tuple(guide._replace(kl_weight=kl_weight) for guide in self.guides))
 
     def subset(self, rows: Array) -> Training:

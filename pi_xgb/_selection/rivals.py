@@ -9,8 +9,8 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
+from .._core.fit_teacher import fit_teacher
 from .._core.learners.features import Features
-from .._core.learners.fit_teacher import fit_teacher
 from .._xgb.matrix import exclusive, side_by_side, slice_rows
 from .students import FoldStudents, Students, labelled_part
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._core.crossfit import whole_queries
 from .._core.engines import choose
-from .._core.folds import SharedFolds, Split, train_in_fold, training_rows
-from .._core.keywords import Keywords, check_engine
+from .._core.folds import SharedFolds, Split, training_rows
+from .._core.keywords import Keywords, check_engine, with_fitted_teachers
 from .._core.losses import Loss
 from .._core.teachers import check_kl_weight, is_list_of_pairs
 from .._core.train import train
@@ -254,7 +254,9 @@ class FoldStudents:
         with exclusive(self.all.dtrain, *self.all.config.matrices, *([] if self.all.both is None else [self.all.both])):
             if self.rows is not None:
                 training = training.subset(self.rows)
-        fitted = train_in_fold(training, self.folds, f"{self.all.name} {candidate.way}")
+        way = f"{self.all.name} {candidate.way}"
+        folds = None if self.folds is None else dataclasses.replace(self.folds, way=way)
+        fitted = with_fitted_teachers(training, folds=folds)
         self._teachers[candidate.way] = fitted.guides[0].teacher
         return self._teachers[candidate.way]
 

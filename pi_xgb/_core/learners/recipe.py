@@ -13,15 +13,13 @@ from xgboost import collective
 
 from ..._arrays import Array
 from ..._progress import progress_bar
-from ..._rows.checks import check_choice, check_whole
-from ..._warnings import warn_user
-from ..._xgb.collective import on_any_worker
+from ..._rows.checks import check_choice
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
 from ..crossfit import (
     LEFT_OUT,
-    DealtFolds,
     Folds,
+    SharedFolds,
     check_crossfit,
     check_groups_apart,
     deal_labelled,
@@ -32,12 +30,12 @@ from ..crossfit import (
 )
 from ..metric_eval import mean_loss
 from ..training import About, Spec, Training, per_label
-from . import DEFAULT_TEACHER, LEARNERS, TEACHERS, gathered, members_of
+from . import LEARNERS, TEACHERS, members_of
 from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Columns, Features, Learner, Model
 from .forest import Forest
-from .gathered import fit_gathered, is_gathered, n_labelled_rows
+from .gathered import fit_gathered, is_gathered
 from .learned_teacher import Fitted, LearnedTeacher, Member
 from .mixture import Mixture
 
@@ -77,7 +75,7 @@ class Recipe:
     """The keywords of a booster's training: evaluation and early stopping."""
     classes: Sequence[Any] | None = None
     """The names of the classes that a frozen estimator knows."""
-    folds: DealtFolds | None = None
+    folds: SharedFolds | None = None
     """Dealt beforehand by a selection, in the place of those of ``crossfit``."""
 
     @property
@@ -88,7 +86,6 @@ class Recipe:
     def check(self) -> None:
         """Raise, before any training, if it cannot learn from these rows for this objective."""
         training, loss = self.training, self.training.spec.loss
-        check_rounds(self.num_boost_round)
         check_readable(self.teacher, self.features.matrix)
         if not isinstance(self.teacher, str):
             self._estimator.check(self.features, training.label, weighted=training.weight is not None)
@@ -289,26 +286,6 @@ class Recipe:
         return model
 
 
-def kind_for_rows(training: Training, *matrices: xgboost.DMatrix) -> str:
-    """Return the kind of teacher that rows and objective allow, where the user named none; call it on every worker."""
-    n_labelled, is_readable = n_labelled_rows(training), not on_any_worker(not all(map(can_be_cut, matrices)))
-    if not training.spec.loss.has_gradient or n_labelled < 2:
-        return "boosted"
-    if collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
-        warn_user(
-            f"the teacher is boosted, since a mixed one learns from at most {gathered.MOST_LABELLED} labelled rows in "
-            f"a distributed training, got {n_labelled}: name teacher='boosted', or label fewer rows"
-        )
-        return "boosted"
-    if is_readable:
-        return DEFAULT_TEACHER
-    warn_user(
-        "the teacher is boosted, since a mixed one reads the values of the rows, which a QuantileDMatrix and external "
-        "memory do not give back: build a DMatrix for both matrices, or name teacher='boosted'"
-    )
-    return "boosted"
-
-
 def kind_of(teacher: Any) -> str:
     """Return the name of its kind; of an estimator that of its class."""
     return teacher if isinstance(teacher, str) else type(teacher).__name__
@@ -356,13 +333,3 @@ def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -
         return crossfit
     in_sample = is_frozen(teacher) if not isinstance(teacher, str) else teacher == "boosted" and not sees_student
     return 0 if in_sample else None
-
-
-def check_rounds(num_boost_round: int) -> None:
-    """Raise for a teacher without rounds, which would predict the average."""
-    check_whole("num_boost_round", num_boost_round)
-    if num_boost_round < 1:
-        raise ValueError(
-            f"num_boost_round must be at least 1 with a teacher, got {num_boost_round}: set it higher, or "
-            "train without a teacher"
-        )
