@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ import xgboost
 from xgboost import collective
 from xgboost.callback import EvaluationMonitor, TrainingCallback
 
+from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
 from .._rows.cv_folds import Dealing, Fold, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix
@@ -24,7 +25,7 @@ from .._xgb.params import user_params
 from .._xgb.rebind import FoldParts, cv_on
 from .._xgb.signature import called_like, keyword_names
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
-from .distillation import Distillation
+from .blend import Distillation
 from .engines import callback, choose, copies
 from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
 from .learners.recipe import Recipe
@@ -184,43 +185,38 @@ def _cv_with_objective(
     row_folds = with_unlabelled(dealt, labelled, query)
     objectives: dict[xgboost.DMatrix, Any] = {}
 
-    def prepare(number: int, own: xgboost.DMatrix, params: dict[str, Any]) -> _Prepared:
-        rows = row_folds[number][0]
-        objectives[own] = obj.subset(rows)
-        # Training metrics use labelled rows only.
-        shown = own if labelled is None else slice_rows(own, np.flatnonzero(labelled[rows]))
-        return own, shown, params
+    def prepare(number: int, own: xgboost.DMatrix, shown: xgboost.DMatrix, params: dict[str, Any]) -> Any:
+        objectives[own] = obj.subset(row_folds[number][0])
+        return own, params
 
     changed = {**keywords, "obj": lambda margin, matrix: objectives[matrix](margin, matrix)}
-    return _cv_on_folds(row_folds, prepare, params, dtrain, num_boost_round, changed)
-
-
-_Prepared = tuple[xgboost.DMatrix, xgboost.DMatrix, dict[str, Any]]
+    return _cv_on_folds(row_folds, labelled, prepare, params, dtrain, num_boost_round, changed)
 
 
 def _cv_on_folds(
     row_folds: Sequence[Fold],
-    prepare: Callable[[int, xgboost.DMatrix, dict[str, Any]], _Prepared],
+    labelled: Array | None,
+    prepare: Callable[[int, xgboost.DMatrix, xgboost.DMatrix, dict[str, Any]], tuple[xgboost.DMatrix, dict[str, Any]]],
     params: Any,
     dtrain: xgboost.DMatrix,
     num_boost_round: int,
     keywords: Mapping[str, Any],
 ) -> Any:
-    """``xgboost.cv`` on folds of rows. ``prepare`` gets the number of a fold, its training rows and its params; it
-    returns the matrix to train on, that of the training metrics, and the params."""
+    """``xgboost.cv`` on folds of rows. ``prepare`` gets the number of a fold, its training rows, those with a label and
+    its params; it returns the matrix to train on and the params."""
     fpreproc = keywords["fpreproc"]
 
-    def matrices(params: dict[str, Any]) -> list[FoldParts]:
-        parts = []
+    def folds(params: dict[str, Any]) -> Iterator[FoldParts]:
         for number, (rows, out) in enumerate(row_folds):
             own, test, chosen = slice_rows(dtrain, rows), slice_rows(dtrain, out), dict(params)
             if fpreproc is not None:
                 own, test, chosen = fpreproc(own, test, chosen)
-            train, shown, chosen = prepare(number, own, chosen)
-            parts.append(FoldParts(train, shown, test, chosen))
-        return parts
+            # Training metrics use labelled rows only.
+            shown = own if labelled is None else slice_rows(own, np.flatnonzero(labelled[rows]))
+            train, chosen = prepare(number, own, shown, chosen)
+            yield train, shown, test, chosen
 
-    return cv_on(matrices)(params, dtrain, num_boost_round, **{**keywords, "folds": None, "fpreproc": None})
+    return cv_on(folds)(params, dtrain, num_boost_round, **{**keywords, "folds": None, "fpreproc": None})
 
 
 def _dealing(keywords: Mapping[str, Any]) -> Dealing:
@@ -284,22 +280,17 @@ class _Folds:
             trainings = [training.weighing(weight) for training in trainings]
         students: dict[xgboost.DMatrix, tuple[Distillation, Any]] = {}
 
-        def prepare(number: int, own: xgboost.DMatrix, params: dict[str, Any]) -> _Prepared:
+        def prepare(number: int, own: xgboost.DMatrix, shown: xgboost.DMatrix, params: dict[str, Any]) -> Any:
             training = trainings[number]
             # The user's preparation may have changed rows and params.
             fresh = Training.from_matrix(Spec.read(params), own, training.labelled)
             training = fresh.replace(guides=training.guides).counting()
-            # Training metrics use labelled rows only.
-            shown = own if training.labelled is None else slice_rows(own, np.flatnonzero(training.labelled))
             if self.engine == "copies":
-                if not training.guides:
-                    return shown, shown, params
-                stack, chosen = copies.stack_with_params(training, own, {})
-                return stack, shown, chosen
+                return copies.stack_with_params(training, own, {}) if training.guides else (shown, params)
             distillation = Distillation(training)
             chosen = distillation.params()
             students[own] = distillation, chosen.get("base_score")
-            return own, shown, chosen
+            return own, chosen
 
         if self.engine != "copies":
             keywords = {
@@ -308,7 +299,7 @@ class _Folds:
                 "obj": lambda margin, matrix: students[matrix][0].gradient(margin),
                 "custom_metric": callback.shown_predictions(keywords["custom_metric"], spec.loss),
             }
-        return _cv_on_folds(self.row_folds, prepare, spec.params, dtrain, n_rounds, keywords)
+        return _cv_on_folds(self.row_folds, self.training.labelled, prepare, spec.params, dtrain, n_rounds, keywords)
 
 
 def _grid_history(folds: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:

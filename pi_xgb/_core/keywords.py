@@ -23,15 +23,15 @@ from .._warnings import warn_user
 from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.matrix import can_be_cut, side_by_side
 from .._xgb.params import objective_name
+from .blend import answer
 from .crossfit import SharedFolds
-from .distillation import answer
 from .engines import choose
 from .joint import JointTeacher
 from .learners import DEFAULT_TEACHER, gathered, members_of
 from .learners.estimator import is_estimator
 from .learners.features import Features
 from .learners.gathered import n_labelled_rows
-from .learners.recipe import Recipe, check_instance, check_readable, check_teacher_word, chosen_crossfit
+from .learners.recipe import Recipe, check_readable, check_teacher_word, chosen_crossfit
 from .losses import LOSSES
 from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, check_same_labelled, is_list_of_pairs, weighted
 from .training import Boosting, Guide, Spec, Teacher, Training
@@ -154,11 +154,9 @@ class Keywords:
             check_kl_weight(self.kl_weight)
         if self.teacher_sees is not None:
             check_choice(self.teacher_sees, SEES, "teacher_sees")
-        for teacher in self._teachers:
-            check_instance(teacher)
         for teacher in self._trained:
             check_teacher_word(teacher)
-            chosen_crossfit(self.crossfit, teacher, sees_student=False)
+            self._crossfit(teacher)
         if self._trained:
             self._check_trained(early_stopping_rounds)
             return
@@ -431,7 +429,9 @@ def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> 
 
 def is_trained_here(teacher: Any) -> bool:
     """Whether ``teacher`` is the name of a kind of teacher or an estimator, to be trained here."""
-    return isinstance(teacher, str) or (is_estimator(teacher) and not isinstance(teacher, (Teacher, xgboost.DMatrix)))
+    # A class, too, for which the check asks for an instance.
+    is_meant = isinstance(teacher, (str, type)) or is_estimator(teacher)
+    return is_meant and not isinstance(teacher, (Teacher, xgboost.DMatrix))
 
 
 SETTINGS = ("method", "kl_weight", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")

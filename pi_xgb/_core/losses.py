@@ -156,9 +156,6 @@ class Loss:
     """The loss of each row, from a float64 margin and target: the reference that the gradient is tested against."""
     label_advice: str = "correct such labels, or leave these rows out"
     """The remedy in the error for labels outside the range."""
-    has_gradient: bool = False
-    """Whether it has a mean and a gradient in the margin that is linear in the target, so that label and teacher can be
-    blended into one; else XGBoost is trained on copies of the rows."""
     multiclass: bool = False
     """Whether a row has one margin per class."""
     probabilities: bool = False
@@ -171,8 +168,6 @@ class Loss:
     """Params of the objective itself, which teacher and student share."""
     takes_targets: bool = False
     """Whether labels may have several columns, one for each of several targets."""
-    takes_noise: bool = False
-    """Whether q may be noisy if unbiased: the gradient is linear in the target, and the Hessian does not contain it."""
     applies_scale_pos_weight: bool = False
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
     stand_in: float = 0.0
@@ -199,6 +194,12 @@ class Loss:
         """Return this loss with its own settings among the params."""
         own = {name: params[name] for name in (*self.parameters, "max_delta_step") if name in params}
         return dataclasses.replace(self.configure(self, params), params=own)
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether it has a mean and a gradient in the margin that is linear in the target, so that label and teacher
+        can be blended into one; else XGBoost is trained on copies of the rows."""
+        return self.slope is not _no_gradient
 
     def has_gradient_of(self, other: Loss) -> bool:
         """Whether both have the same gradient, also if their predictions differ."""
@@ -403,10 +404,8 @@ _LOGISTIC = Loss(
     row_loss=lambda f, target: np.logaddexp(0.0, f) - target * f,
     label_advice="encode the classes as 0 and 1, or name another objective (multi:softprob for classes, "
     "reg:squarederror for numbers)",
-    has_gradient=True,
     probabilities=True,
     takes_targets=True,
-    takes_noise=True,
     applies_scale_pos_weight=True,
     newton_step=lambda mean: 1 / (1 + np.exp(-4 * (mean - 0.5))),
 )
@@ -420,10 +419,8 @@ _SOFTPROB = Loss(
     # XGBoost's diagonal Hessian of the softmax is twice p (1 - p).
     curvature=lambda mean, target: _variance(mean, target) * np.float32(2),
     row_loss=_cross_entropy,
-    has_gradient=True,
     multiclass=True,
     probabilities=True,
-    takes_noise=True,
 )
 # The teacher predicts a relevance for each row of a copied query.
 _NDCG = Loss(
@@ -445,7 +442,6 @@ _POISSON = Loss(
     slope=_difference,
     row_loss=lambda f, target: np.exp(f) - target * f,
     label_advice="give counts or amounts; reg:squarederror takes numbers of any sign",
-    has_gradient=True,
     has_exposure=True,
     # XGBoost 3.1 takes one target of counts and of Tweedie's amounts.
     takes_targets=not SHARES_ARE_MARGINS,
@@ -470,9 +466,7 @@ _ALL = (
         slope=_difference,
         curvature=lambda mean, target: array_module(mean).ones_like(mean),
         row_loss=lambda f, target: 0.5 * (f - target) ** 2,
-        has_gradient=True,
         takes_targets=True,
-        takes_noise=True,
         applies_scale_pos_weight=True,
     ),
     Loss("reg:absoluteerror", "regression", "mae"),
@@ -505,7 +499,6 @@ _ALL = (
         curvature=lambda mean, target: target / mean,
         row_loss=lambda f, target: f + target * np.exp(-f),
         label_advice="reg:tweedie takes amounts of 0 as well, or leave such rows out",
-        has_gradient=True,
         has_exposure=True,
         takes_targets=True,
         stand_in=1.0,

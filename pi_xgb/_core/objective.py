@@ -18,7 +18,7 @@ from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_wei
 from .._xgb.booster import calling_booster, configuration_of
 from .._xgb.matrix import labels_of
 from .._xgb.params import check_scale_pos_weight, number_of_classes, user_params
-from .distillation import Distillation
+from .blend import Distillation
 from .joint import JointTeacher, pairs_of
 from .losses import NUMBERS, Loss, loss_with_gradient
 from .teachers import DEFAULT_KL_WEIGHT, as_guides, check_kl_weight, check_same_labelled

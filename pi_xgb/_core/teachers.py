@@ -15,9 +15,8 @@ from .._arrays import Array, read_only
 from .._rows.checks import check_choice
 from .._rows.per_row import per_row as read_per_row
 from .._rows.supervision import MOST_WEIGHT, read_teacher_weight
-from .blend import HESSIANS
 from .losses import NUMBERS, SHARES, Range
-from .training import About, Guide, Teacher, Training
+from .training import HESSIANS, About, Guide, Teacher, Training
 
 DEFAULT_KL_WEIGHT = 0.5
 

@@ -14,18 +14,19 @@ from xgboost.callback import TrainingCallback
 from .._privacy_record import record_privacy
 from .._rows.matrix_checks import check_evals
 from .._rows.supervision import warn_of_idle_rows
+from .._version import __version__
 from .._xgb.categories import warn_of_pieces
-from .._xgb.collective import all_or_none, on_any_worker
+from .._xgb.collective import all_or_none, global_max, global_sum, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like, keyword_names
 from .blend import total_weight
 from .engines import MODULES, Engine, choose
 from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
-from .record import record
-from .training import Boosting, Guide, Spec, Training
+from .training import ABOUT_COLUMNS, Boosting, Guide, Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.train)
+_LONGEST = 200  # of a value in teacher_params
 
 
 @called_like(xgboost.train)
@@ -189,7 +190,7 @@ def train_by(
         rows = None if training.guides else _labelled_alone(training, boosting.dtrain)
         booster = MODULES[chosen].fit(training, boosting) if rows is None else boosting.run(params, rows)
         if training.guides:
-            record(booster, training, chosen)
+            _record(booster, training, chosen)
             warn_of_pieces(booster)
         teachers = [guide.teacher for guide in training.guides]
         record_privacy(booster, teachers, boosting.dtrain, boosting.xgb_model)
@@ -214,3 +215,38 @@ def _labelled_alone(training: Training, dtrain: xgboost.DMatrix) -> xgboost.DMat
     if training.labelled is None or collective.is_distributed() or not can_be_cut(dtrain):
         return None
     return slice_rows(dtrain, np.flatnonzero(training.labelled))
+
+
+def _record(booster: xgboost.Booster, training: Training, engine: str) -> None:
+    """Record in the model how it was trained, and no data of the teachers."""
+    guides = training.guides
+    methods = {guide.teacher.about.method for guide in guides}
+    # A weight can be 0 on this worker alone.
+    weights = np.array([float(np.any(guide.weight > 0)) * guide.kl_weight for guide in guides])
+    n_rows, n_labelled = global_sum(np.array([training.n_rows, training.known.sum()])).astype(int).tolist()
+    kinds, settings = zip(*(_settings(guide, training.spec) for guide in guides), strict=True)
+    booster.set_attr(
+        pi_xgb_method="jpib" if "jpib" in methods else "kbpib",
+        pi_xgb_teacher=",".join(kinds),
+        pi_xgb_teacher_settings="; ".join(filter(None, settings)) or None,  # None removes those of a continued model
+        pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),
+        pi_xgb_rows=str(n_rows),
+        pi_xgb_labelled=str(n_labelled),
+        pi_xgb_engine=engine,
+        pi_xgb_version=__version__,
+    )
+
+
+def _settings(guide: Guide, spec: Spec) -> tuple[str, str]:
+    """Return the kind of a teacher and the keywords of its training; without params that are the student's."""
+    about = guide.teacher.about
+    kind, settings = about.kind or type(guide.teacher).__name__, dict(about.settings)
+    # Without params that may name a privileged column.
+    own, shared = (
+        {name: str(value)[:_LONGEST] for name, value in sorted(params.items()) if name not in ABOUT_COLUMNS}
+        for params in (settings.pop("teacher_params", {}), spec.params)
+    )
+    if own and own != shared:
+        settings["teacher_params"] = own
+    keywords = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+    return kind, f"{kind}: {keywords}" if keywords else ""

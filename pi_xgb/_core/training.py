@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import xgboost
@@ -27,6 +27,9 @@ from .._xgb.params import (
 from .._xgb.rebind import train_in_place_of
 from .losses import Loss, Range, loss_named
 
+Hessian = Literal["adaptive", "full", "damped"]
+HESSIANS = get_args(Hessian)
+"""The Hessians of an adaptive teacher, see :mod:`pi_xgb._core.blend`."""
 # Params about the student's columns do not apply to the teacher's.
 ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
 

@@ -10,7 +10,7 @@ from xgboost.callback import TrainingCallback
 
 from ..._arrays import Array
 from ..._xgb.booster import configuration_of
-from ..distillation import Distillation
+from ..blend import Distillation
 from ..losses import Loss
 from ..training import Boosting, Guide, Spec, Student, Training
 

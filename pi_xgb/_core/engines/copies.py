@@ -20,10 +20,9 @@ import xgboost
 
 from ..._arrays import Array
 from ..._xgb.collective import global_sum
-from ..._xgb.matrix import query_of_row, runs
+from ..._xgb.matrix import can_be_stacked, query_of_row, runs, stacked
 from ..._xgb.params import carried_params, give_back_params, native_params
-from ..._xgb.stack import can_be_stacked, stacked
-from ..distillation import answer
+from ..blend import answer
 from ..training import Boosting, Guide, Spec, Training
 
 

@@ -63,7 +63,7 @@ def fit_gathered(recipe: Recipe) -> Fitted:
     known, n_labelled = recipe.training.known, n_labelled_rows(recipe.training)
     if n_labelled > MOST_LABELLED:
         raise ValueError(
-            f"teacher={recipe.kind!r} learns from at most {MOST_LABELLED} labelled rows in a distributed training, "
+            f"a teacher learns from at most {MOST_LABELLED} labelled rows in a distributed training, "
             f"which one worker gathers, got {n_labelled}: use teacher='boosted', or label fewer rows"
         )
     parts = _sent_to_first(_apart("sending labelled rows", partial(_part, recipe)))

@@ -78,18 +78,13 @@ class Recipe:
     folds: SharedFolds | None = None
     """Dealt beforehand by a selection, in the place of those of ``crossfit``."""
 
-    @property
-    def kind(self) -> str:
-        """The name of its kind; of an estimator that of its class."""
-        return kind_of(self.teacher)
-
     def check(self) -> None:
         """Raise, before any training, if it cannot learn from these rows for this objective."""
         training, loss = self.training, self.training.spec.loss
         check_readable(self.teacher, self.features.matrix)
         if not isinstance(self.teacher, str):
             self._estimator.check(self.features, training.label, weighted=training.weight is not None)
-        elif not loss.has_gradient and self.kind != "boosted":
+        elif not loss.has_gradient and self.teacher != "boosted":
             raise ValueError(
                 f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}: the "
                 "others learn means, which this objective does not have"
@@ -120,18 +115,16 @@ class Recipe:
     def fit(self, progress: bool | None = False) -> LearnedTeacher:
         """Return the trained teacher, with q out of fold where it is cross-fitted."""
         fitted = fit_gathered(self) if self._is_gathered else self.fit_members(progress)
-        training, is_predicted = self.training, fitted.fold_of != LEFT_OUT
-        known = training.known & is_predicted
+        training, known = self.training, self.training.known & (fitted.fold_of != LEFT_OUT)
         q = training.spec.loss.teacher_values(fitted.mean, training.label, known)
-        teacher = LearnedTeacher(q, fitted.members, fitted.mixture, fitted.loss, fitted.columns, is_predicted)
         settings: dict[str, Any] = {"crossfit": fitted.crossfit}
         if self.teacher_sees is not None:
             settings["teacher_sees"] = self.teacher_sees
         if any(member.kind == "boosted" for member in fitted.members):
             settings["teacher_params"] = self.boosted_spec.params
-        labelled = training.known if teacher.learned_here else training.labelled
-        teacher.about = dataclasses.replace(teacher.about, settings=settings, labelled=labelled)
-        return teacher
+        # A frozen estimator learned from other labels.
+        labelled = training.labelled if is_frozen(self.teacher) else training.known
+        return LearnedTeacher(fitted, q, settings, labelled)
 
     def fit_members(self, progress: bool | None = False, *, needs_whole: bool = False) -> Fitted:
         """Return the fitted members; ``needs_whole``: there are rows elsewhere that are in no fold."""
@@ -157,14 +150,14 @@ class Recipe:
         ]
         mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
-        loss_of_all = members[0].loss if len(members) == 1 else mean_loss(loss, mean[known], label[known], weight)
+        loss_of_all = mean_loss(loss, mean[known], label[known], weight)
         crossfit = 0 if folds.in_sample else len(folds.numbers)
         return Fitted(members, mixture, mean, loss_of_all, fold_of, crossfit, self.columns)
 
     @property
     def columns(self) -> Columns:
         """The columns that it learns from."""
-        return Columns(self.features, are_read_by_xgboost=self.kind in ("boosted", "forest"))
+        return Columns(self.features, are_read_by_xgboost=not is_gathered(self.teacher))
 
     @property
     def left_out(self) -> Array:
@@ -185,7 +178,7 @@ class Recipe:
     def _learners(self) -> dict[str, Learner]:
         """Return the learner of each member, by the name of its kind."""
         if not isinstance(self.teacher, str):
-            return {self.kind: self._estimator}
+            return {kind_of(self.teacher): self._estimator}
         learners: dict[str, Learner] = {}
         for name in members_of(self.teacher, self.training.spec.loss):
             if name == "boosted":
@@ -257,29 +250,20 @@ class Recipe:
 
     def _fit(self, learner: Learner, folds: Folds, step: Callable[[], None], rows: Array) -> Model:
         """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
-        matrix, features, label, loss = (
-            self.features.matrix,
-            self.features,
-            self.training.label,
-            self.training.spec.loss,
-        )
+        training, features, matrix = self.training, self.features, self.features.matrix
         if self.teacher == "mixed" and len(rows) > _MOST_ROWS:
             rows = np.sort(np.random.default_rng(self.seed).choice(rows, _MOST_ROWS, replace=False))
-        is_part, weight = len(rows) < len(label), self.own_weight
+        label, weight, is_whole = training.label, self.own_weight, len(rows) == training.n_rows
+        can_weigh = folds.in_sample and training.spec.loss.has_gradient
         if not isinstance(learner, Boosted):
             features, label = self._features_of(rows), label[rows]
-            weight = None if self.training.weight is None else self.training.weight[rows]
-        elif (
-            is_part
-            and folds.in_sample
-            and loss.has_gradient
-            and (collective.is_distributed() or not can_be_cut(matrix))
-        ):
+            weight = None if training.weight is None else training.weight[rows]
+        elif not is_whole and can_weigh and (collective.is_distributed() or not can_be_cut(matrix)):
             chosen = np.zeros(len(label), np.float32)
             chosen[rows] = 1
-            label = np.where(per_label(chosen > 0, label), label, np.float32(loss.stand_in))
+            label = np.where(per_label(chosen > 0, label), label, np.float32(training.spec.loss.stand_in))
             weight = chosen * weight if weight.size else chosen
-        elif is_part:
+        elif not is_whole:
             features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
         model = learner.fit(features, label, weight)
         step()
@@ -302,7 +286,8 @@ def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
 
 def check_teacher_word(teacher: Any) -> None:
     """Raise unless this is the name of a kind of teacher, or an estimator."""
-    check_instance(teacher)
+    if isinstance(teacher, type):
+        raise TypeError(f"teacher must be an instance, got the class {teacher.__name__}: pass {teacher.__name__}()")
     if isinstance(teacher, str):
         check_choice(teacher, TEACHERS, "teacher")
     elif not is_estimator(teacher):
@@ -310,12 +295,6 @@ def check_teacher_word(teacher: Any) -> None:
             f"teacher must be one of {', '.join(map(repr, TEACHERS))} or an estimator with fit and predict, got "
             f"an object of the type {type(teacher).__name__}: pass predictions to pi_xgb.train"
         )
-
-
-def check_instance(teacher: Any) -> None:
-    """Raise for the class of an estimator in place of an instance."""
-    if isinstance(teacher, type):
-        raise TypeError(f"teacher must be an instance, got the class {teacher.__name__}: pass {teacher.__name__}()")
 
 
 def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
