@@ -811,7 +811,7 @@ def test_an_error_of_an_estimator_names_the_teacher_and_its_rows() -> None:
     made.keywords |= {"teacher": Broken(), "crossfit": 2, "teacher_sees": "privileged"}
     with pytest.raises(ValueError, match="no columns") as caught:
         CALLS["train boosted"](made)
-    assert caught.value.__notes__ == ["raised by the teacher Broken on 20 rows, columns 'u', 'v', 'w' of a DMatrix"]
+    assert caught.value.__notes__ == ["raised by the teacher Broken on 20 rows"]
 
 
 # --- warnings ------------------------------------------------------------------------------------------------------

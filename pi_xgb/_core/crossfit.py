@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -104,7 +103,7 @@ def whole_queries(
     if torn.any():
         raise ValueError(
             f"{name} must be equal within a query, got {len(np.unique(query[1:][torn]))} queries with several values: "
-            "give all rows of a query the same value, or leave it out, since queries stay whole by default"
+            "give all rows of a query the same value, or leave it out"
         )
     return groups
 
@@ -256,7 +255,7 @@ def out_of_fold(
 
     def of_fold(member_and_fold: tuple[str, int]) -> tuple[M, list[tuple[Array, Array]]]:
         member, fold = member_and_fold
-        held_out = [(np.flatnonzero(folds.fold_of == fold), 1)]
+        held_out = [(shared if fold == WHOLE else np.flatnonzero(folds.fold_of == fold), 1)]
         if member in AVERAGED:
             held_out.append((shared, len(folds.numbers)))
         with folds.model(member, fold, functools.partial(fits[member], folds.rows_without(fold))) as model:
@@ -266,16 +265,14 @@ def out_of_fold(
     found = dict(zip(of_members, in_threads(of_fold, of_members, threads), strict=True))
     results = {}
     for member in fits:
-        models, parts = zip(*(found[member, fold] for fold in folds.numbers), strict=True)
-        whole = found[member, WHOLE][0] if (member, WHOLE) in found else None
-        pieces = list(itertools.chain(*parts))
-        if whole is not None and shared.size:
-            pieces.append((shared, predict(whole, shared)))
+        own = {fold: found[name, fold] for name, fold in found if name == member}
+        pieces = [piece for _, parts in own.values() for piece in parts]
         first = pieces[0][1]
         predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
         for rows, part in pieces:
             predicted[rows] += part
-        results[member] = OutOfFold(predicted, list(models), whole)
+        whole = own.pop(WHOLE)[0] if WHOLE in own else None
+        results[member] = OutOfFold(predicted, [model for model, _ in own.values()], whole)
     return results
 
 

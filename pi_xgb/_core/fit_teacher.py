@@ -94,8 +94,7 @@ def fit_teacher(
         teacher = "boosted"
     if teacher is not None:
         check_teacher_word(teacher)
-    is_boosted = isinstance(teacher, str) and teacher == "boosted"
-    if not is_boosted and (evals or early_stopping_rounds):
+    if teacher != "boosted" and (evals or early_stopping_rounds):
         raise ValueError(f"evals and early_stopping_rounds require teacher='boosted', got {teacher!r}: leave them out")
     check_is_dmatrix(dprivileged, "privileged")
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):

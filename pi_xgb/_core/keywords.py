@@ -27,7 +27,7 @@ from .blend import answer
 from .crossfit import SharedFolds
 from .engines import choose
 from .joint import JointTeacher
-from .learners import DEFAULT_TEACHER, gathered, members_of
+from .learners import DEFAULT_TEACHER, gathered
 from .learners.estimator import is_estimator
 from .learners.features import Features
 from .learners.gathered import n_labelled_rows
@@ -107,7 +107,7 @@ class Keywords:
     def can_stop_early(self) -> bool:
         """Whether ``privileged_evals`` can stop a trained teacher of positive weight."""
         counts = self.has_own_weights or self.kl_weight != 0
-        return self.method == "kbpib" and counts and self._trains_booster and self.teacher_sees != "all"
+        return self.method == "kbpib" and counts and "boosted" in self._trained and self.teacher_sees != "all"
 
     @property
     def changes_nothing(self) -> bool:
@@ -131,10 +131,6 @@ class Keywords:
 
     def _crossfit(self, teacher: Any) -> int | None:
         return chosen_crossfit(self.crossfit, teacher, sees_student=self.sees(teacher) == "all")
-
-    @property
-    def _trains_booster(self) -> bool:
-        return any(isinstance(teacher, str) and teacher == "boosted" for teacher in self._trained)
 
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
@@ -162,9 +158,8 @@ class Keywords:
             return
         if self.privileged is not None:
             raise ValueError(
-                "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs such "
-                f"as [('boosted', weight), (other, weight)] with one of these, got {type(self.teacher).__name__}. "
-                "Leave privileged out for a trained teacher; ModelTeacher(function, rows) calls a function"
+                "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs with "
+                f"one of these, got {type(self.teacher).__name__}. Leave privileged out for a trained teacher"
             )
         named = self._set(*_OF_TRAINED)
         if not self.is_given:
@@ -187,12 +182,12 @@ class Keywords:
         names, teacher = self._set("teacher_sees", "privileged_evals", "allow_overlap"), self._trained[0]
         if self.privileged is None and names:
             raise ValueError(f"{require(names)} privileged=, the DMatrix of privileged features: pass it")
-        words = [one for one in self._trained if isinstance(one, str)]
-        if self._set("teacher_params") and not any("boosted" in members_of(one) for one in words):
+        boosts = "boosted" in self._trained
+        if self._set("teacher_params") and not (boosts or "mixed" in self._trained):
             raise ValueError(
                 f"teacher_params require teacher='boosted' or 'mixed', got teacher={teacher!r}: leave them out"
             )
-        if self.privileged_evals is not None and not self._trains_booster:
+        if self.privileged_evals is not None and not boosts:
             raise ValueError(f"privileged_evals require teacher='boosted', got teacher={teacher!r}: leave them out")
         if self.privileged_evals is not None and self.teacher_sees == "all" and self.all_features is None:
             raise ValueError(
@@ -209,18 +204,16 @@ class Keywords:
             )
 
     def _check_joint(self) -> None:
-        unused = self._set("crossfit", "crossfit_groups", "privileged_evals")
-        if unused:
+        if unused := self._set("crossfit", "crossfit_groups", "privileged_evals"):
             raise ValueError(
-                f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows with the student and "
-                "stops with it: leave it out"
+                f"{', '.join(unused)} is not supported with method='jpib', whose teacher stops with the student: leave "
+                "it out"
             )
-        others = [teacher for teacher in self._trained if not isinstance(teacher, str) or teacher != "boosted"]
+        others = [f"teacher={teacher!r}" for teacher in self._trained if teacher != "boosted"]
         if others or self.privileged is None:
-            found = f"teacher={others[0]!r}" if others else "no privileged="
+            found = [*others, "no privileged="][0]
             raise ValueError(
-                f"method='jpib' requires privileged= and teacher='boosted', got {found}: its teacher is boosted along "
-                "with the student. Use method='kbpib'"
+                f"method='jpib' requires privileged= and teacher='boosted', got {found}: use method='kbpib'"
             )
 
     def read(self, spec: Spec, boosting: Boosting, name: str = "dtrain") -> Training:
@@ -398,8 +391,7 @@ def default_kind(method: str, crossfit: int | None, kl_weight: Any, *, evaluates
 
 def default_kl_weight(teacher: Any) -> float:
     """Return the weight of a teacher where the user gave none: more for one that is trained here, but for boosting."""
-    is_boosted = isinstance(teacher, str) and teacher == "boosted"
-    return TRAINED_KL_WEIGHT if is_trained_here(teacher) and not is_boosted else DEFAULT_KL_WEIGHT
+    return TRAINED_KL_WEIGHT if is_trained_here(teacher) and teacher != "boosted" else DEFAULT_KL_WEIGHT
 
 
 def with_fitted_teachers(
@@ -423,8 +415,7 @@ def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> 
     """Return what a trained teacher sees: without privileged features all columns are those of dtrain."""
     if not has_privileged:
         return "all"
-    is_boosted = isinstance(teacher, str) and teacher == "boosted"
-    return teacher_sees or ("privileged" if is_boosted else "all")
+    return teacher_sees or ("privileged" if teacher == "boosted" else "all")
 
 
 def is_trained_here(teacher: Any) -> bool:
@@ -434,16 +425,8 @@ def is_trained_here(teacher: Any) -> bool:
     return is_meant and not isinstance(teacher, (Teacher, xgboost.DMatrix))
 
 
-SETTINGS = ("method", "kl_weight", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
+SETTINGS = ("kl_weight", "method", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
 PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
 """The keywords with one value for all rows, and those with one value per row."""
 
-_OF_TRAINED = (
-    "method",
-    "teacher_sees",
-    "crossfit",
-    "crossfit_groups",
-    "teacher_params",
-    "privileged_evals",
-    "allow_overlap",
-)
+_OF_TRAINED = (*SETTINGS[1:], "crossfit_groups", "privileged_evals")

@@ -557,17 +557,15 @@ def loss_with_gradient(objective: Any) -> Loss:
     loss = loss_named(objective)
     if not loss.has_gradient:
         raise ValueError(
-            f"an objective in Python can guide the objectives {objectives_by_kind(with_gradient=True)}; {objective} "
-            "requires copies of the rows: use pi_xgb.train, which makes them"
+            f"{objective} requires copies of the rows, which an objective in Python cannot make: use pi_xgb.train"
         )
     return loss
 
 
-def objectives_by_kind(*, with_gradient: bool = False) -> str:
-    """Return the objectives that a teacher can guide (with a custom objective), for a message."""
-    losses = [loss for loss in _ALL if loss.has_gradient or not with_gradient]
-    named = {kind: [loss.objective for loss in losses if loss.kind == kind] for kind in KINDS}
-    return "; ".join(f"{', '.join(names)} ({KINDS[kind]})" for kind, names in named.items() if names)
+def objectives_by_kind() -> str:
+    """Return the objectives that a teacher can guide, for a message."""
+    named = {kind: [loss.objective for loss in _ALL if loss.kind == kind] for kind in KINDS}
+    return "; ".join(f"{', '.join(names)} ({KINDS[kind]})" for kind, names in named.items())
 
 
 def check_labels_alone(objective: Any, ranker: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -269,26 +270,27 @@ class Training:
     guides: tuple[Guide, ...] = ()
     student: Student | None = None
     """What a teacher is told at the start of boosting; before, when it is only checked, None."""
-    n_rows: int = dataclasses.field(init=False)
-    known: Array = dataclasses.field(init=False)
-    """Which rows have a label, as a mask."""
-    teacher_label: Array = dataclasses.field(init=False)
-    """The labels as teachers see them: NaN where unknown."""
-    like: Array = dataclasses.field(init=False)
-    """An uninitialised array of the shape of a mean."""
 
-    def __post_init__(self) -> None:
-        label, labelled, n_rows = self.label, self.labelled, len(self.label)
-        derived = {
-            "n_rows": n_rows,
-            "known": np.ones(n_rows, bool) if labelled is None else labelled,
-            "teacher_label": label
-            if labelled is None
-            else np.where(per_label(labelled, label), label, np.float32(np.nan)),
-            "like": np.empty(label.shape if label.ndim == 2 else self.spec.shape(n_rows), np.float32),
-        }
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.label)
+
+    @functools.cached_property
+    def known(self) -> Array:
+        """Which rows have a label, as a mask."""
+        return np.ones(self.n_rows, bool) if self.labelled is None else self.labelled
+
+    @functools.cached_property
+    def teacher_label(self) -> Array:
+        """The labels as teachers see them: NaN where unknown."""
+        label = self.label
+        return label if self.labelled is None else np.where(per_label(self.known, label), label, np.float32(np.nan))
+
+    @functools.cached_property
+    def like(self) -> Array:
+        """An uninitialised array of the shape of a mean."""
+        return np.empty(self.label.shape if self.label.ndim == 2 else self.spec.shape(self.n_rows), np.float32)
 
     @classmethod
     def from_arrays(
@@ -389,16 +391,14 @@ class Training:
         params = self.spec.params
         if "alpha" in params and not kl_weight_given:
             warn_user(
-                "params['alpha'] is XGBoost's L1 regularisation of leaf weights, not the alpha of the paper, which "
-                f"is kl_weight here (now at its default). For the paper's alpha pass kl_weight={params['alpha']!r}"
-                "; for L1 write reg_alpha, which means the same to XGBoost and silences this",
+                "params['alpha'] is XGBoost's L1 regularisation of leaf weights, not the alpha of the paper: pass that "
+                f"as kl_weight={params['alpha']!r}, or write reg_alpha for L1, which silences this",
             )
         unnamed = "objective" not in params and self.spec.objective == "reg:squarederror"
         if unnamed and bool(((self.label == 0) | (self.label == 1)).all()):
             warn_user(
-                "no objective is named, which means reg:squarederror as in XGBoost, but every label is 0 or 1: "
-                "for probabilities set params['objective'] = 'binary:logistic'; to keep squared error and "
-                "silence this set it to 'reg:squarederror'",
+                "no objective is named, which means reg:squarederror as in XGBoost, but every label is 0 or 1: set "
+                "params['objective'] = 'binary:logistic' for probabilities, or 'reg:squarederror'",
             )
 
 

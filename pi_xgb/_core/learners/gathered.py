@@ -38,7 +38,7 @@ _PULSE = 30.0
 
 def is_gathered(teacher: Any) -> bool:
     """Whether this kind of teacher is fitted in one place; XGBoost trains the others over all workers."""
-    return not (isinstance(teacher, str) and teacher in ("boosted", "forest"))
+    return teacher not in ("boosted", "forest")
 
 
 def n_labelled_rows(training: Training) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -129,17 +128,7 @@ class LearnedTeacher(FixedTeacher):
             float32, one value per row, or one column per class.
         """
         features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
-        features = self._columns.aligned(features)
-        try:
-            return mean_of(self.members, self._mixture, features)
-        except xgboost.core.XGBoostError as error:
-            found = re.search(r"for the (\d+)th .*column: `(.*)`", str(error))
-            if found is None:
-                raise
-            raise ValueError(
-                f"the column {features.names[int(found[1])]!r} of rows must have categories that the teacher was "
-                f"trained on, got {found[2]!r}: make them missing"
-            ) from None
+        return mean_of(self.members, self._mixture, self._columns.aligned(features))
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)

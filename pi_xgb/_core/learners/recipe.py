@@ -173,7 +173,7 @@ class Recipe:
 
     @property
     def _estimator(self) -> Estimator:
-        return Estimator(self.teacher, self.training.spec, self.classes)
+        return Estimator(self.teacher, self.training.spec, self.classes, is_frozen(self.teacher))
 
     def _learners(self) -> dict[str, Learner]:
         """Return the learner of each member, by the name of its kind."""
@@ -277,7 +277,7 @@ def kind_of(teacher: Any) -> str:
 
 def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
     """Raise unless the matrices hold values, which every teacher but a boosted one reads."""
-    if not (isinstance(teacher, str) and teacher == "boosted") and not all(map(can_be_cut, matrices)):
+    if teacher != "boosted" and not all(map(can_be_cut, matrices)):
         raise TypeError(
             f"teacher={kind_of(teacher)!r} requires a matrix with the values of the rows, got a QuantileDMatrix or "
             "external memory: build a DMatrix, or use teacher='boosted' with crossfit=0"
@@ -300,7 +300,7 @@ def check_teacher_word(teacher: Any) -> None:
 def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
     """Return ``crossfit`` if the user set it, 0 for a teacher that may predict its training rows, else None."""
     if crossfit is not None:
-        if isinstance(teacher, str) and teacher == "mixed" and crossfit == 0:
+        if teacher == "mixed" and crossfit == 0:
             raise ValueError(
                 "crossfit must be at least 2 with teacher='mixed', got 0: the weights of its members are chosen by "
                 "their out-of-fold loss. Leave crossfit out"
@@ -310,5 +310,4 @@ def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -
                 f"crossfit must be 0 with a frozen estimator, which is fitted already, got {crossfit}: leave it out"
             )
         return crossfit
-    in_sample = is_frozen(teacher) if not isinstance(teacher, str) else teacher == "boosted" and not sees_student
-    return 0 if in_sample else None
+    return 0 if is_frozen(teacher) or (teacher == "boosted" and not sees_student) else None
