@@ -159,7 +159,7 @@ def test_the_rounds_that_predict(trained):
 def test_the_configuration_of_a_booster(trained):
     found = booster.configuration_of(trained)
     assert (found.objective, found.kind, found.n_classes) == ("binary:logistic", "gbtree", 0)
-    assert found.tree_params["max_depth"] == found.settings["max_depth"] == "2"
+    assert found.settings["max_depth"] == "2"
     assert found.objective_params == {"scale_pos_weight": "1"}
     assert {"seed", "device", "scale_pos_weight"} <= set(found.settings)
     assert not {"learning_rate", "name", "nthread", "num_feature", "updater_seq"} & set(found.settings)

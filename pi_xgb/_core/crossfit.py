@@ -56,8 +56,6 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     hint = hint if collective.is_distributed() else ""
     if labelled is not None and crossfit and n_labelled < 2:
         raise few_labelled_rows("labelled", "one row" if n_labelled else "no row", hint)
-    if crossfit and n_labelled < 2:
-        raise ValueError(f"cross-fitting requires at least 2 rows, got {n_labelled}: add rows{hint}")
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
         raise ValueError(
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
@@ -75,8 +73,7 @@ def warn_of_rare_classes(crossfit: int, label: Array, labelled: Array | None) ->
     if counts.size and counts.min() < crossfit:
         rare = values[counts.argmin()]
         warn_user(
-            f"crossfit should be at most the {counts.min()} labelled rows of class {rare:g}, got {crossfit}: use fewer "
-            "folds, or leave it out for a default that fits"
+            f"crossfit should be at most the {counts.min()} labelled rows of class {rare:g}, got {crossfit}: omit it"
         )
 
 
@@ -87,8 +84,7 @@ def check_groups_apart(groups: Array | None) -> None:
     n_split = on_several_workers(groups)
     if n_split:
         raise ValueError(
-            f"crossfit_groups must not span workers, since each deals its own folds, got {n_split} groups on several "
-            "workers: move all rows of a group to one worker"
+            f"crossfit_groups must not span workers, got {n_split} groups that do: move each to one worker"
         )
 
 

@@ -135,13 +135,13 @@ def cv(
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs, 1)
     keywords = Keywords.of({**given, "kl_weight": max(grid) if is_grid else kl_weight})
-    keywords.check()
-    check_obj(obj, keywords)
     if is_grid and (not keywords.is_given or keywords.has_own_weights):
         raise ValueError(
             "several values of kl_weight require one teacher: pass privileged=, or teacher= other than a list, which "
             "has its own weights"
         )
+    keywords.check()
+    check_obj(obj, keywords)
     if not is_grid and (resume is not None or resume_key is not None):
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
     with exclusive(dtrain, *keywords.matrices):

@@ -20,7 +20,7 @@ from .._warnings import warn_user
 from .._xgb.booster import configuration_of, load_booster
 from .._xgb.matrix import freeze, slice_rows
 from .blend import Blend, Distillation, answer
-from .teachers import as_guides, check_kl_weight, is_list_of_pairs
+from .teachers import as_guide, check_kl_weight, is_list_of_pairs, weighted
 from .training import About, Spec, Student, Teacher, Training
 
 # The number of rows whose last predictions identify the student.
@@ -86,14 +86,13 @@ class JointTeacher(Teacher):
         own = self._spec.params
         if own.get("booster") == "dart" or any(float(own.get(name, 0)) > 0 for name in ("rate_drop", "one_drop")):
             raise ValueError(
-                "booster='dart' (rate_drop, one_drop) is not supported by JPIB, since it drops trees in every round: "
-                "use gbtree or gblinear without these, or method='kbpib'"
+                "booster='dart' (rate_drop, one_drop) is not supported by JPIB: use gbtree, or method='kbpib'"
             )
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
         pairs = pairs_of(extra_teachers)
-        extra = as_guides(pairs, None, self._spec.loss.range) if pairs else []
-        self._extra = [guide for guide in extra if guide.kl_weight > 0]
+        extra = weighted(pairs, None, None) if pairs else []
+        self._extra = [as_guide(guide, self._spec.loss.range) for guide in extra if guide.kl_weight > 0]
         self.settings: dict[str, Any] = {"teacher_params": self._spec.params}
         """The keywords of its training, which a model records."""
         self._continues = xgb_model is not None
@@ -160,14 +159,12 @@ class JointTeacher(Teacher):
         teacher_rounds = 0 if self._booster is None else self._booster.num_boosted_rounds()
         if self._booster is None or teacher_rounds != rounds - 1:
             raise ValueError(
-                f"a JPIB teacher must be one round behind its student, got a student of {rounds} rounds and a "
-                f"teacher of {teacher_rounds}: save both with pi_xgb.JointCheckPoint, pass the teacher as "
-                "JointTeacher(..., xgb_model=...) and the student as xgb_model"
+                f"a JPIB teacher must be one round behind its student, got a student of {rounds} rounds and a teacher "
+                f"of {teacher_rounds}: save both with pi_xgb.JointCheckPoint and pass both, each as xgb_model"
             )
         if student.matrix is not None and not self._is_own_student(student.booster, student.matrix):
             raise ValueError(
-                f"this JPIB teacher grew with another student than the continued one of {rounds} rounds: pass that "
-                "student's own teacher, or train with a new teacher"
+                f"this JPIB teacher grew with another student than the continued one of {rounds} rounds: pass its own"
             )
 
     def _is_own_student(self, student: xgboost.Booster, matrix: xgboost.DMatrix) -> bool:
@@ -185,8 +182,7 @@ class JointTeacher(Teacher):
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         if self._begun is None:
             raise ValueError(
-                "a JPIB teacher has a q in the training of a Booster only: pass it to pi_xgb.train as teacher=, or "
-                "call the objective by xgboost.train or Booster.update(fobj=...)"
+                "a JPIB teacher has a q in the training of a Booster only: pass it to pi_xgb.train or xgboost.train"
             )
         training, blend = self._begun
         if self._booster is None:

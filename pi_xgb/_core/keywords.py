@@ -134,14 +134,11 @@ class Keywords:
 
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
-        # Arrays have no truth value; a word from another process is another object.
 
-        values = {name: getattr(self, name) for name in names}
-        return [
-            name
-            for name, value in values.items()
-            if not (value is None or value is False or (isinstance(value, str) and value == DEFAULT_METHOD))
-        ]
+        def is_default(value: Any) -> bool:  # arrays have no truth value
+            return value is None or value is False or (isinstance(value, str) and value == DEFAULT_METHOD)
+
+        return [name for name in names if not is_default(getattr(self, name))]
 
     def check(self, early_stopping_rounds: Any = None) -> None:
         """Raise for keywords that contradict each other or have no effect."""
@@ -191,8 +188,8 @@ class Keywords:
             raise ValueError(f"privileged_evals require teacher='boosted', got teacher={teacher!r}: leave them out")
         if self.privileged_evals is not None and self.teacher_sees == "all" and self.all_features is None:
             raise ValueError(
-                "privileged_evals are not supported with teacher_sees='all', which puts dtrain and privileged side by "
-                "side: use crossfit, or pass all features as privileged with allow_overlap=True"
+                "privileged_evals are not supported with teacher_sees='all': use crossfit, or pass all features as "
+                "privileged with allow_overlap=True"
             )
         if self.method == "jpib":
             self._check_joint()
@@ -206,8 +203,7 @@ class Keywords:
     def _check_joint(self) -> None:
         if unused := self._set("crossfit", "crossfit_groups", "privileged_evals"):
             raise ValueError(
-                f"{', '.join(unused)} is not supported with method='jpib', whose teacher stops with the student: leave "
-                "it out"
+                f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows along: leave it out"
             )
         others = [f"teacher={teacher!r}" for teacher in self._trained if teacher != "boosted"]
         if others or self.privileged is None:
@@ -246,17 +242,11 @@ class Keywords:
             if not training.spec.loss.has_gradient or n_labelled < 2:
                 kind = "boosted"
             elif collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
-                why = (
-                    f"learns from at most {gathered.MOST_LABELLED} labelled rows in a distributed training, got "
-                    f"{n_labelled}: name teacher='boosted', or label fewer rows"
-                )
+                why = f"learns from at most {gathered.MOST_LABELLED} labelled rows in a distributed training"
             elif is_unreadable:
-                why = (
-                    "reads the values of the rows, which a QuantileDMatrix and external memory do not give back: build "
-                    "a DMatrix for both matrices, or name teacher='boosted'"
-                )
+                why = "reads values, which a QuantileDMatrix and external memory do not give back: build a DMatrix"
             if why:
-                warn_user(f"the teacher is boosted, since a mixed one {why}")
+                warn_user(f"the teacher is boosted, since a mixed one {why}, or name teacher='boosted'")
         return dataclasses.replace(self, teacher="boosted" if why else kind)
 
     def _with_teachers(self, training: Training, boosting: Boosting) -> Training:
@@ -306,7 +296,7 @@ class Keywords:
         if spec.loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
             raise ValueError(
                 "privileged must have a base_margin, the logarithm of the exposure, where dtrain has one: build it "
-                "with the base_margin of dtrain, or with zeros for a teacher without exposures"
+                "with that of dtrain"
             )
         if self.all_features is None and not self.overlap_is_meant:
             check_no_overlap(dtrain, privileged)
@@ -364,8 +354,8 @@ def check_obj(obj: Any, keywords: Keywords) -> None:
     """Raise for obj with a teacher, which requires an objective of its own."""
     if obj is not None and not keywords.changes_nothing:
         raise ValueError(
-            "obj must be left out with a teacher, which works through an objective of its own: name the loss (in "
-            "params['objective'], or as objective= of an estimator), or train without a teacher"
+            "obj must be left out with a teacher, which works through an objective of its own: name the loss in "
+            "params['objective'], or train without a teacher"
         )
 
 

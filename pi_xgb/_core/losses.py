@@ -264,9 +264,8 @@ class Loss:
         lower, upper = (matrix.get_float_info(field) for field in self.label_fields)
         if not lower.size == upper.size == matrix.num_row():
             raise ValueError(
-                f"{self.objective} requires labels of two bounds per row, {name} has {lower.size} lower and "
-                f"{upper.size} upper ones for {matrix.num_row()} rows: build it as xgboost.DMatrix(data, "
-                "label_lower_bound=, label_upper_bound=), with infinity as the upper bound of censored times"
+                f"{self.objective} requires labels of two bounds per row, {name} has {lower.size} and {upper.size} for "
+                f"{matrix.num_row()} rows: pass label_lower_bound= and label_upper_bound= to it"
             )
         check_bounds(lower, upper, name)
         return lower
@@ -359,33 +358,24 @@ def _with_variance_power(loss: Loss, params: Params) -> Loss:
         r = float(power)
         return np.exp((2 - r) * f) / (2 - r) + target * (np.exp((1 - r) * f) / (r - 1) if r > 1 else -f)
 
-    return dataclasses.replace(
-        loss,
-        slope=slope,
-        curvature=curvature,
-        row_loss=row_loss,
-        default_metric=f"tweedie-nloglik@{power:g}",
-    )
+    metric = f"tweedie-nloglik@{power:g}"
+    return dataclasses.replace(loss, slope=slope, curvature=curvature, row_loss=row_loss, default_metric=metric)
 
 
 def _with_one_quantile(loss: Loss, params: Params) -> Loss:
     (name,) = loss.parameters
     alpha: Any = params.get(name)
-    if not ("," in alpha if isinstance(alpha, str) else np.size(alpha) > 1):
-        return loss
-    return dataclasses.replace(
-        loss,
-        obstacle=f"{name} has several values, but a copy has one label for all of them: train a model for each",
-    )
+    has_several = "," in alpha if isinstance(alpha, str) else np.size(alpha) > 1
+    obstacle = f"{name} has several values, but a copy has one label for all of them: train a model for each"
+    return dataclasses.replace(loss, obstacle=obstacle if has_several else None)
 
 
 def _without_position_bias(loss: Loss, params: Params) -> Loss:
     obstacle = None
     if loss.objective == "rank:ndcg" and _is_true(params.get("ndcg_exp_gain", True)):
         obstacle = (
-            "rank:ndcg with its default, the exponential gain, requires integer relevances, and a teacher's are "
-            "not. Set params['ndcg_exp_gain'] = False (of PrivilegedXGBRanker: ndcg_exp_gain=False), with gains as "
-            "labels (2 ** label - 1 are those of the default), or use rank:pairwise, which keeps the labels"
+            "rank:ndcg with its default, the exponential gain, requires integer relevances, and a teacher's are not. "
+            "Set params['ndcg_exp_gain'] = False, with gains such as 2 ** label - 1 as labels, or use rank:pairwise"
         )
     elif _is_true(params.get("lambdarank_unbiased", False)):
         obstacle = "lambdarank_unbiased estimates position bias, and copies of rows have no position: leave it out"
@@ -575,6 +565,6 @@ def check_labels_alone(objective: Any, ranker: str) -> None:
         raise ValueError(f"{objective} requires queries, within which rows are ranked: use {ranker}")
     if loss is not None and loss.label_fields != ("label",):
         raise ValueError(
-            f"{objective} requires two bounds per row in place of y, for which estimators have no argument: use "
-            f"pi_xgb.train (on Dask pi_xgb.dask.train) with {' and '.join(loss.label_fields)} in the matrices"
+            f"{objective} requires two bounds per row in place of y, for which estimators have no argument: use train "
+            f"with {' and '.join(loss.label_fields)} in the matrices"
         )

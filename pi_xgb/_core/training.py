@@ -92,9 +92,8 @@ class Spec:
         )
         if not own.loss.has_gradient_of(self.loss) or own.n_classes != self.n_classes:
             raise ValueError(
-                "teacher and student must share objective and num_class: the student has "
-                f"{self.objective!r} and {self.n_classes}, teacher_params have {own.objective!r} and {own.n_classes}. "
-                "Leave both out of teacher_params"
+                f"teacher and student must share objective and num_class: the student has {self.objective!r} and "
+                f"{self.n_classes}, teacher_params {own.objective!r} and {own.n_classes}. Leave both out of these"
             )
         return own
 
@@ -223,8 +222,7 @@ class Teacher:
     def subset(self, rows: Array) -> Teacher:
         """This teacher for the given rows alone, as cross-validation needs it."""
         raise TypeError(
-            f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows) that returns the "
-            "teacher of those rows"
+            f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows) that returns a teacher"
         )
 
 
@@ -301,10 +299,7 @@ class Training:
         check_weights(weight, n_rows, name)
         spec.loss.check_labels(label if labelled is None else label[labelled], spec.n_classes, name)
         if label.ndim == 2 and spec.scale_pos_weight != 1:
-            raise ValueError(
-                "scale_pos_weight is not supported with a teacher and several targets, since a row has one weight: "
-                "leave it out"
-            )
+            raise ValueError("scale_pos_weight is not supported with a teacher and several targets: leave it out")
         if labelled is not None:
             label = np.where(per_label(labelled, label), label, np.float32(0))
         effective = weight if weight.size else None
@@ -359,9 +354,7 @@ class Training:
     def check_labelled_rows(self) -> None:
         """Raise if no row counts, or all labels that do are of one class; call it on every worker."""
         if global_sum(np.array([self.n_rows if self.weight is None else self.weight.sum()]))[0] == 0:
-            raise ValueError(
-                "the weights of dtrain are all 0, on every worker: give at least one row a positive weight"
-            )
+            raise ValueError("the weights of dtrain are all 0, on every worker: give a row a positive weight")
         if not on_any_worker(self.labelled is not None):
             return
         rows, loss = self.known, self.spec.loss

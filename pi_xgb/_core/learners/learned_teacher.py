@@ -9,6 +9,8 @@ import numpy as np
 import xgboost
 
 from ..._arrays import Array
+from ..._rows.tables import as_table
+from ..._xgb.matrix import matrix_of
 from ..crossfit import LEFT_OUT, SHARED
 from ..losses import NUMBERS, PROBABILITIES
 from ..teachers import FixedTeacher
@@ -127,7 +129,8 @@ class LearnedTeacher(FixedTeacher):
         ndarray
             float32, one value per row, or one column per class.
         """
-        features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
+        table = None if isinstance(rows, xgboost.DMatrix) else as_table(rows, "rows")
+        features = Features(rows if table is None else matrix_of(table), table)
         return mean_of(self.members, self._mixture, self._columns.aligned(features))
 
     def __repr__(self) -> str:

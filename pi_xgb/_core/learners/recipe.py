@@ -86,8 +86,8 @@ class Recipe:
             self._estimator.check(self.features, training.label, weighted=training.weight is not None)
         elif not loss.has_gradient and self.teacher != "boosted":
             raise ValueError(
-                f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}: the "
-                "others learn means, which this objective does not have"
+                f"teacher must be 'boosted' or an estimator with {loss.objective}, which has no means, got "
+                f"{self.teacher!r}"
             )
         self.check_crossfit(np.arange(training.n_rows))
         if self.crossfit and loss.kind == "label" and not self._is_gathered:
@@ -162,10 +162,10 @@ class Recipe:
     @property
     def left_out(self) -> Array:
         """Which rows an estimator does not predict: those without values, where its weight is 0."""
-        if isinstance(self.teacher, str) or self.teacher_weight is None:
-            return np.zeros(self.training.n_rows, bool)
-        is_left_out: Array = self.features.empty_rows & (self.teacher_weight == 0)
-        return is_left_out
+        reads_all = isinstance(self.teacher, str) or self.teacher_weight is None
+        return (
+            np.zeros(self.training.n_rows, bool) if reads_all else self.features.empty_rows & (self.teacher_weight == 0)
+        )
 
     @property
     def _is_gathered(self) -> bool:
@@ -279,8 +279,8 @@ def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
     """Raise unless the matrices hold values, which every teacher but a boosted one reads."""
     if teacher != "boosted" and not all(map(can_be_cut, matrices)):
         raise TypeError(
-            f"teacher={kind_of(teacher)!r} requires a matrix with the values of the rows, got a QuantileDMatrix or "
-            "external memory: build a DMatrix, or use teacher='boosted' with crossfit=0"
+            f"teacher={kind_of(teacher)!r} requires the values of the rows, got a QuantileDMatrix or external memory: "
+            "build a DMatrix, or use teacher='boosted' with crossfit=0"
         )
 
 
@@ -302,8 +302,7 @@ def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -
     if crossfit is not None:
         if teacher == "mixed" and crossfit == 0:
             raise ValueError(
-                "crossfit must be at least 2 with teacher='mixed', got 0: the weights of its members are chosen by "
-                "their out-of-fold loss. Leave crossfit out"
+                "crossfit must be at least 2 with teacher='mixed', whose weights need it, got 0: leave crossfit out"
             )
         if crossfit and is_frozen(teacher):
             raise ValueError(
