@@ -174,15 +174,13 @@ class Distillation:
         self.is_adaptive = any(guide.teacher.is_adaptive for guide in training.guides)
         self._xp = module_for(training.spec.device)
         self.blend = Blend(training, [guide.weight for guide in training.guides], self._xp)
-        self._fixed: Array | None = None
+        self._averages: dict[int, Array] | None = None
+        self._fixed = None if self.is_adaptive else self._target(training.like)
         """The target, where no teacher changes it."""
-        if not self.is_adaptive:
-            self._fixed = self.target(training.like)
         # The Hessian counts less than the full weight of these.
         self._moving = [guide.teacher.is_adaptive and guide.teacher.hessian != "full" for guide in training.guides]
         weights = [guide.weight for guide, moves in zip(training.guides, self._moving, strict=True) if moves]
         self._moving_weight = moved_to(self._xp, sum(weights)) if weights else None
-        self._averages: dict[int, Array] | None = None
         self.take_steps({}, None)
 
     def take_steps(self, settings: Mapping[str, Any], averages: dict[int, Array] | None) -> None:
@@ -193,16 +191,15 @@ class Distillation:
         exponentials of the margin, whose steps are longer than the Hessian implies, nor where rows are too heavy for
         the regularisation of small leaves.
         """
-        (self._eta, regularisation), self._averages = steps_of(settings), averages
+        (self._eta, regularisation), self._averages = steps_of(settings), None
         moving = [guide.teacher for guide, moves in zip(self.training.guides, self._moving, strict=True) if moves]
-        if averages is None or not moving or any(teacher.hessian != "damped" for teacher in moving):
-            self._averages = None
+        asks = bool(moving) and all(teacher.hessian == "damped" for teacher in moving)
+        if averages is None or not asks or self.loss.range in (AMOUNTS, POSITIVE):
             return
         n_rows, weight = self.training.n_rows, self.training.weight
         weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
-        is_heavy = weights / max(rows, 1) > _HEAVIEST * regularisation
-        if is_heavy or self.loss.range in (AMOUNTS, POSITIVE):
-            self._averages = None
+        if weights / max(rows, 1) <= _HEAVIEST * regularisation:
+            self._averages = averages
 
     def start(self, student: Student | None) -> None:
         """Tell the teachers that a training of this student begins."""
@@ -222,14 +219,13 @@ class Distillation:
 
     def target(self, mean: Array) -> Array:
         """Return the blended target of each row, given its current ``mean``."""
-        if self._fixed is not None:
-            return self._fixed
-        if all(guide.teacher.about.on_device for guide in self.training.guides):
-            shown = mean
-        else:
-            shown = read_only(to_host(mean))
+        return self._target(mean) if self._fixed is None else self._fixed
+
+    def _target(self, mean: Array) -> Array:
+        is_on_device = all(guide.teacher.about.on_device for guide in self.training.guides)
+        shown = mean if is_on_device else read_only(to_host(mean))
         answers = [self._xp.asarray(answer(guide, self.training, shown)) for guide in self.training.guides]
-        if self.is_adaptive and self._averages is not None:
+        if self._averages is not None:
             for number in np.flatnonzero(self._moving).tolist():
                 before, total = self._averages.get(number), self.blend.total
                 q, self._averages[number] = damped_step(

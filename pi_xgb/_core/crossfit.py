@@ -141,9 +141,10 @@ class SharedFolds:
         repeats = {split.repeat: [other for other in splits if other.repeat == split.repeat] for split in splits}
         n_known = n_rows if labelled is None else int(labelled.sum())
         of_repeat = {repeat: cls._of_repeat(own, n_rows, n_known, groups) for repeat, own in repeats.items()}
+        whole = [of_repeat[split.repeat] for split in splits]
         return [
-            None if (folds := of_repeat[split.repeat]) is None else folds.without(int(folds.fold_of[split.test[0]]))
-            for split in splits
+            folds and dataclasses.replace(folds, held_out=int(folds.fold_of[split.test[0]]))
+            for split, folds in zip(splits, whole, strict=True)
         ]
 
     @classmethod
@@ -159,10 +160,6 @@ class SharedFolds:
             # Rows without a label belong to the fold of their group, if it has labelled rows.
             fold_of = pd.Series(fold_of).groupby(pd.factorize(groups)[0]).transform("max").to_numpy()
         return cls(fold_of, len(splits))
-
-    def without(self, held_out: int) -> SharedFolds:
-        """The same folds and models with this fold held out."""
-        return dataclasses.replace(self, held_out=held_out)
 
     def subset(self, rows: Array) -> SharedFolds:
         """The folds of some of the rows."""

@@ -80,8 +80,9 @@ def train(
         The teacher. A kind or an estimator with scikit-learn's interface is trained first: boosting, XGBoost's random
         forest, a ridge model, or ``"mixed"``, a combination of the three weighted by out-of-fold loss, the best choice
         where labels are few. With ``privileged`` it learns from those features; without, from the columns of
-        ``dtrain``. None with ``privileged`` is ``"boosted"``, the paper's; None without is plain XGBoost. Instead of a
-        kind: an array with one q per row (one column per class), any :class:`Teacher`, or a list of (one of these,
+        ``dtrain``. None with ``privileged`` is ``"mixed"``, or ``"boosted"`` with ``method="jpib"``,
+        ``privileged_evals`` or ``crossfit=0`` and where rows or objective allow no other; None without is plain
+        XGBoost. Instead of a kind: an array with one q per row (one column per class), any :class:`Teacher`, or a list of (one of these,
         weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
     teacher_sees : {"privileged", "all"}, default=None
         What a trained teacher sees: the privileged features, or those of ``dtrain`` as well. By default

@@ -124,14 +124,12 @@ class Boosting:
         **changed: Any,
     ) -> xgboost.Booster:
         """Call ``xgboost.train``. A ``matrix`` in place of dtrain uses the cuts of dtrain."""
-        stands_in = matrix is not None and matrix is not self.dtrain
-        train = train_in_place_of(self.dtrain) if stands_in else xgboost.train
+        matrix = self.dtrain if matrix is None else matrix
+        train = xgboost.train if matrix is self.dtrain else train_in_place_of(self.dtrain)
         keywords = {"evals": self.evals, **self.keywords, **changed}
         if callbacks:
             keywords["callbacks"] = [*(self.keywords.get("callbacks") or ()), *callbacks]
-        booster: xgboost.Booster = train(
-            params, self.dtrain if matrix is None else matrix, self.num_boost_round, **keywords
-        )
+        booster: xgboost.Booster = train(params, matrix, self.num_boost_round, **keywords)
         return booster
 
 
