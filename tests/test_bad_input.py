@@ -625,8 +625,7 @@ CASES: dict[str, list[Case]] = {
         value_error(
             ("train",),
             "teacher_weight",
-            "queries",
-            "row 3",
+            "4 queries",
             objective=PAIRWISE,
             teacher_weight=np.where(np.arange(N) % 10 < 3, 2.0, 1.0),
         ),

@@ -133,5 +133,5 @@ def _print_score(teacher: LearnedTeacher, training: Training, matrix: xgboost.DM
         matrix, q = slice_rows(matrix, np.flatnonzero(known)), q[known]
     scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
     n_models = len(teacher.members[0].models)
-    folds = f", out of {n_models} folds" if n_models > 1 else ""
-    collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows{folds}\n")
+    rows = f", out of {n_models} folds" if n_models > 1 else ", its training rows" * teacher.learned_here
+    collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows{rows}\n")

@@ -82,8 +82,8 @@ def train(
         where labels are few. With ``privileged`` it learns from those features; without, from the columns of
         ``dtrain``. None with ``privileged`` is ``"mixed"``, or ``"boosted"`` with ``method="jpib"``,
         ``privileged_evals`` or ``crossfit=0`` and where rows or objective allow no other; None without is plain
-        XGBoost. Instead of a kind: an array with one q per row (one column per class), any :class:`Teacher`, or a list of (one of these,
-        weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
+        XGBoost. Instead of a kind: an array with one q per row (one column per class), any :class:`Teacher`, or a list
+        of (one of these, weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
     teacher_sees : {"privileged", "all"}, default=None
         What a trained teacher sees: the privileged features, or those of ``dtrain`` as well. By default
         ``"privileged"`` for a boosted teacher (the paper) and ``"all"`` for every other.

@@ -146,7 +146,8 @@ class Estimator:
             raise ValueError(f"the {method} of the teacher {name} must be finite numbers: check its training data")
         if loss.by_query:  # scores, which have no scale
             return q.astype(np.float32)
-        loss.range.check(q, f"the {method} of the teacher {name}", slack=1e-6)
+        advice = "use an estimator for such labels (PoissonRegressor for counts)"
+        loss.range._replace(advice=advice).check(q, f"the {method} of the teacher {name}", slack=1e-6)
         exposure = _exposure(loss, features)
         q = q if exposure is None else q * exposure
         return np.clip(q, loss.range.low, loss.range.high).astype(np.float32)

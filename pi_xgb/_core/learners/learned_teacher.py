@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -112,6 +113,11 @@ class LearnedTeacher(FixedTeacher):
             raise ValueError(f"booster requires a teacher with one booster, got {len(self.boosters)}: use .boosters")
         return self.boosters[0]
 
+    @property
+    def learned_here(self) -> bool:
+        """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
+        return not getattr(self.members[0].models[0], "is_frozen", False)
+
     def predict(self, rows: Any) -> Array:
         """Predict the mean of other rows.
 
@@ -131,12 +137,23 @@ class LearnedTeacher(FixedTeacher):
         """
         table = None if isinstance(rows, xgboost.DMatrix) else as_table(rows, "rows")
         features = Features(rows if table is None else matrix_of(table), table)
-        return mean_of(self.members, self._mixture, self._columns.aligned(features))
+        features = self._columns.aligned(features)
+        try:
+            return mean_of(self.members, self._mixture, features)
+        except xgboost.core.XGBoostError as error:
+            found = re.search(r"for the (\d+)th .*column: `(.*)`", str(error))
+            if found is None:
+                raise
+            raise ValueError(
+                f"the column {features.names[int(found[1])]!r} of rows must have categories that the teacher was "
+                f"trained on, got {found[2]!r}: make them missing"
+            ) from None
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
         shares = ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members)
-        where = "out of fold" if n_models > 1 else "on the labelled rows"
+        in_sample = "on its own training rows" if self.learned_here else "on the labelled rows"
+        where = "out of fold" if n_models > 1 else in_sample
         return f"<LearnedTeacher: {shares}, {n_models} model(s) each, loss {self.loss:.4f} {where}>"
 
     def subset(self, rows: Array) -> Teacher:

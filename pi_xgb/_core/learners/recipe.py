@@ -123,7 +123,8 @@ class Recipe:
         if any(member.kind == "boosted" for member in fitted.members):
             settings["teacher_params"] = self.boosted_spec.params
         # A frozen estimator learned from other labels.
-        labelled = training.labelled if is_frozen(self.teacher) else training.known
+        is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
+        labelled = training.known if is_own else training.labelled
         return LearnedTeacher(fitted, q, settings, labelled)
 
     def fit_members(self, progress: bool | None = False, *, needs_whole: bool = False) -> Fitted:
@@ -157,7 +158,7 @@ class Recipe:
     @property
     def columns(self) -> Columns:
         """The columns that it learns from."""
-        return Columns(self.features, are_read_by_xgboost=not is_gathered(self.teacher))
+        return Columns(self.features, are_read_by_xgboost=self.teacher in ("boosted", "forest"))
 
     @property
     def left_out(self) -> Array:
@@ -309,4 +310,4 @@ def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -
                 f"crossfit must be 0 with a frozen estimator, which is fitted already, got {crossfit}: leave it out"
             )
         return crossfit
-    return 0 if is_frozen(teacher) or (teacher == "boosted" and not sees_student) else None
+    return 0 if (teacher == "boosted" and not sees_student) or is_frozen(teacher) else None
