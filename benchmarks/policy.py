@@ -34,7 +34,7 @@ from scipy.special import ndtri
 import pi_xgb
 from benchmarks import FOLDER
 from benchmarks.data import load
-from pi_xgb._core.folds import Split
+from pi_xgb._core.crossfit import Split
 from pi_xgb._core.keywords import TRAINED_KL_WEIGHT, Keywords
 from pi_xgb._selection.candidates import PLAIN, Candidate
 from pi_xgb._selection.rivals import BASELINE, RIVALS, SELF, STUDENT, rival_means, with_imputed

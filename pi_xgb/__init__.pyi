@@ -10,10 +10,10 @@ from . import privacy as privacy
 from . import selection as selection
 from . import sklearn as sklearn
 from . import spark as spark
-from ._core.checkpoint import JointCheckPoint as JointCheckPoint
 from ._core.cv import cv as cv
+from ._core.fit_teacher import fit_teacher as fit_teacher
+from ._core.joint import JointCheckPoint as JointCheckPoint
 from ._core.joint import JointTeacher as JointTeacher
-from ._core.learners.fit_teacher import fit_teacher as fit_teacher
 from ._core.learners.learned_teacher import LearnedTeacher as LearnedTeacher
 from ._core.objective import JointObjective as JointObjective
 from ._core.objective import KLObjective as KLObjective

@@ -62,11 +62,11 @@ ALLOWED = {
 # The files and folders of _core, from the ground up; each may import those on lower levels.
 LEVELS = (
     {"losses"},
-    {"blend", "crossfit", "metric_eval", "training"},
-    {"distillation", "record", "teachers"},
+    {"crossfit", "metric_eval", "training"},
+    {"blend", "teachers"},
     {"engines", "joint", "learners"},
-    {"checkpoint", "folds", "keywords", "objective"},
-    {"cv", "train"},
+    {"keywords", "objective"},
+    {"cv", "fit_teacher", "train"},
 )
 FILES = sorted(PACKAGE.rglob("*.py"))
 CORE_FILES = [file for file in FILES if file.is_relative_to(PACKAGE / "_core")]

@@ -17,12 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pi_xgb
-from pi_xgb._core.learners.estimator import Estimator, EstimatorModel
+from pi_xgb._core.learners.estimator import Estimator
 from pi_xgb._core.learners.features import Features
-from pi_xgb._core.losses import LOSSES
+from pi_xgb._core.training import Spec
 
 ROWS = Features(xgb.DMatrix(np.zeros((2, 1))))
-CLASSES = {"binary:logistic": [0, 1], "multi:softprob": [0, 1, 2]}
 
 
 class Known:
@@ -33,8 +32,7 @@ class Known:
 
 
 def predicted(objective: str, q: Any) -> np.ndarray:
-    method = "predict_proba" if objective in CLASSES else "predict"
-    return EstimatorModel(Known(q), LOSSES[objective], method, CLASSES.get(objective, []), False).predict(ROWS)
+    return Estimator(Known(q), Spec.read({"objective": objective, "num_class": 3}), None, False).predict(ROWS)
 
 
 @pytest.mark.parametrize(
@@ -63,10 +61,10 @@ def test_a_value_for_each_row(objective, q, expected):
         ("reg:squarederror", ["1", "2"], "the predict of the teacher Known must be finite"),
         ("reg:squarederror", [1, np.inf], "the predict of the teacher Known must be finite"),
         ("binary:logistic", [[0, np.nan], [0, 1]], "the predict_proba of the teacher Known must be finite"),
-        ("binary:logistic", [0.5, 0.5], r"2 classes, got shape \(2,\)"),
-        ("binary:logistic", [[1], [1]], r"2 classes, got shape \(2, 1\)"),
+        ("binary:logistic", [0.5, 0.5], r"of 2 classes, got shape \(2,\)"),
+        ("binary:logistic", [[1], [1]], r"of 2 classes, got shape \(2, 1\)"),
         ("binary:logistic", [[1.5, -0.5], [-0.5, 1.5]], "from -0.5 to 1.5"),
-        ("count:poisson", [-1, 2], "from -1 to 2"),
+        ("count:poisson", [-1, 2], "from -1.0 to 2"),
         ("binary:logistic", [[1, 1], [0, 1]], "must sum to 1 in each row, got sums from 1 to 2"),
         ("multi:softprob", [[0, 0, 0], [0, 0, 1]], "must sum to 1 in each row, got sums from 0 to 1"),
         ("binary:logistic", [[0.5, 0.49], [0, 1]], "must sum to 1 in each row, got sums from 0.99 to 1"),
@@ -92,7 +90,7 @@ def test_what_cannot_be_a_prediction(objective, q, message):
 def test_classes_in_the_order_of_the_labels(own, is_frozen, expected):
     known = Known([[0.5, 0.25, 0.25] if len(own) == 3 else [0.5, 0.5]])
     known.classes_ = np.array(own)
-    model = EstimatorModel(known, LOSSES["multi:softprob"], "predict_proba", [0, 1, 2], is_frozen)
+    model = Estimator(known, Spec.read({"objective": "multi:softprob", "num_class": 3}), [0, 1, 2], is_frozen)
     features = Features(xgb.DMatrix(np.zeros((1, 1))))
     if expected is None:
         with pytest.raises(ValueError, match=r"must have the classes of y, \[0, 1, 2\], got"):

@@ -25,7 +25,6 @@ from pi_xgb._xgb import (
     params,
     rebind,
     signature,
-    stack,
     threads,
     trees,
 )
@@ -160,7 +159,7 @@ def test_the_rounds_that_predict(trained):
 def test_the_configuration_of_a_booster(trained):
     found = booster.configuration_of(trained)
     assert (found.objective, found.kind, found.n_classes) == ("binary:logistic", "gbtree", 0)
-    assert found.tree_params["max_depth"] == found.settings["max_depth"] == "2"
+    assert found.settings["max_depth"] == "2"
     assert found.objective_params == {"scale_pos_weight": "1"}
     assert {"seed", "device", "scale_pos_weight"} <= set(found.settings)
     assert not {"learning_rate", "name", "nthread", "num_feature", "updater_seq"} & set(found.settings)
@@ -222,7 +221,7 @@ def test_queries_travel_with_their_rows():
     matrix.set_queries(whole, np.array(list("bbaacc")), np.array([1.0, 1, 2, 2, 3, 3]))
     assert matrix.query_of_row(whole).tolist() == [0, 0, 1, 1, 2, 2]
     assert matrix.can_be_cut(whole)
-    assert stack.stacked(whole, np.array([5, 5, 0]), {"tree_method": "exact"}).num_row() == 3
+    assert matrix.stacked(whole, np.array([5, 5, 0]), {"tree_method": "exact"}).num_row() == 3
     cut = matrix.slice_rows(whole, np.array([2, 3, 5]))
     assert matrix.query_of_row(cut).tolist() == [0, 0, 1]
     assert cut.get_weight().tolist() == [2, 3]
@@ -393,18 +392,18 @@ def test_labels_have_a_column_for_each_target():
 
 
 def test_stacked_rows_have_margins_column_weights_and_cuts(monkeypatch):
-    monkeypatch.setattr(stack, "_BATCH", 7)
+    monkeypatch.setattr(matrix, "_BATCH", 7)
     whole = xgb.DMatrix(ROWS, LABEL, base_margin=np.arange(40.0), feature_names=["a", "b", "c"])
     whole.set_info(feature_weights=[1, 2, 3])
     rows = np.array([*range(40), 5, 5, 7])
     for tree_method, kind in (("hist", xgb.QuantileDMatrix), ("exact", xgb.DMatrix)):
-        made = stack.stacked(whole, rows, {**PARAMS, "tree_method": tree_method})
+        made = matrix.stacked(whole, rows, {**PARAMS, "tree_method": tree_method})
         assert type(made) is kind
         assert made.feature_names == whole.feature_names
         assert made.get_base_margin().tolist() == rows.tolist()
         assert made.get_float_info("feature_weights").tolist() == [1, 2, 3]
         assert made.num_row() == 43
-    plain = stack.stacked(xgb.DMatrix(ROWS, LABEL), rows, PARAMS)
+    plain = matrix.stacked(xgb.DMatrix(ROWS, LABEL), rows, PARAMS)
     assert plain.get_base_margin().size == plain.get_float_info("feature_weights").size == 0
     quantised = xgb.QuantileDMatrix(ROWS, LABEL)
     for item, found, expected in (
@@ -416,9 +415,9 @@ def test_stacked_rows_have_margins_column_weights_and_cuts(monkeypatch):
         (whole, {"booster": "dart"}, True),
         (quantised, {"tree_method": "approx"}, True),
     ):
-        assert stack.grows_by_cuts(item, found) is expected
-    assert stack.can_be_stacked(whole)
-    assert stack.can_be_stacked(quantised)
+        assert matrix.grows_by_cuts(item, found) is expected
+    assert matrix.can_be_stacked(whole)
+    assert matrix.can_be_stacked(quantised)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "numbers of categories", "categories"])
@@ -432,7 +431,7 @@ def test_a_stack_of_every_row_once_is_the_matrix(kind):
         table["kind"] = pd.Categorical.from_codes(np.where(codes < 4, codes, -1), list("dbca"))
     whole = xgb.DMatrix(table, label, enable_categorical=True, **types)
     params = {**PARAMS, "max_depth": 3, "max_bin": 3, "max_cat_to_onehot": 1}
-    again = stack.stacked(whole, np.arange(40), params)
+    again = matrix.stacked(whole, np.arange(40), params)
     again.set_label(label)
     models = [xgb.train(params, item, 3) for item in (again, whole)]
     assert models[0].get_dump() == models[1].get_dump()
@@ -442,10 +441,10 @@ def test_a_stack_of_every_row_once_is_the_matrix(kind):
 def test_a_column_whose_categories_came_in_pieces_is_named():
     whole = xgb.DMatrix(pd.DataFrame({"town": pd.Categorical(["日本", "中国"])}), [0, 1], enable_categorical=True)
     if categories.SPELLS_ALL:
-        assert stack.stacked(whole, np.array([1, 0, 1]), PARAMS).num_row() == 3
+        assert matrix.stacked(whole, np.array([1, 0, 1]), PARAMS).num_row() == 3
         return
     with pytest.raises(ValueError, match=r"categories.*'town'.*ASCII"):
-        stack.stacked(whole, np.array([1, 0, 1]), PARAMS)
+        matrix.stacked(whole, np.array([1, 0, 1]), PARAMS)
 
 
 # ---- trees

@@ -11,7 +11,7 @@ from helpers_problems import OBJECTIVES, OF_TARGETS, engines_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_xgb._core.distillation import Blend
+from pi_xgb._core.blend import Blend
 from pi_xgb._core.losses import LOSSES, Loss
 
 N_CLASSES = 4

@@ -17,9 +17,9 @@ PARAMS = {"objective": "binary:logistic", "max_depth": 1, "nthread": 1, "eta": 0
 WAY = {"teacher": "boosted", "crossfit": 2, "kl_weight": (1.0, 2.0), "nfold": 3, "repeats": 2}
 
 SEARCHES = {
-    "select": ("_core.folds", lambda x, z: pi_xgb.select(PARAMS, x, 2, privileged=z, **WAY)),
+    "select": ("_selection.students", lambda x, z: pi_xgb.select(PARAMS, x, 2, privileged=z, **WAY)),
     "compare": (
-        "_core.folds",
+        "_selection.students",
         lambda x, z: pi_xgb.compare(
             DATA.x, DATA.y, DATA.z, params=PARAMS, num_boost_round=2, **{**WAY, "kl_weight": 2.0}
         ),

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._core.learners.fit_teacher import fit_teacher
+from .._core.fit_teacher import fit_teacher
 from .._core.train import train
 from .._xgb.threads import usable_cores
 from ..datasets import make_privileged

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import itertools
-from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,8 @@ AVERAGED = ("boosted",)
 """The members whose models of the folds predict rows of no fold together."""
 MOST_FOLDS = 5
 """The largest default of ``crossfit``."""
+_FEWEST_SHARED = 4
+"""With fewer folds a teacher without two of them would see at most half of the rows."""
 
 
 def default_crossfit(label: Array, labelled: Array | None, groups: Array | None, *, classes: bool) -> int:
@@ -54,8 +56,6 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     hint = hint if collective.is_distributed() else ""
     if labelled is not None and crossfit and n_labelled < 2:
         raise few_labelled_rows("labelled", "one row" if n_labelled else "no row", hint)
-    if crossfit and n_labelled < 2:
-        raise ValueError(f"cross-fitting requires at least 2 rows, got {n_labelled}: add rows{hint}")
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
         raise ValueError(
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
@@ -73,8 +73,7 @@ def warn_of_rare_classes(crossfit: int, label: Array, labelled: Array | None) ->
     if counts.size and counts.min() < crossfit:
         rare = values[counts.argmin()]
         warn_user(
-            f"crossfit should be at most the {counts.min()} labelled rows of class {rare:g}, got {crossfit}: use fewer "
-            "folds, or leave it out for a default that fits"
+            f"crossfit should be at most the {counts.min()} labelled rows of class {rare:g}, got {crossfit}: omit it"
         )
 
 
@@ -85,8 +84,7 @@ def check_groups_apart(groups: Array | None) -> None:
     n_split = on_several_workers(groups)
     if n_split:
         raise ValueError(
-            f"crossfit_groups must not span workers, since each deals its own folds, got {n_split} groups on several "
-            "workers: move all rows of a group to one worker"
+            f"crossfit_groups must not span workers, got {n_split} groups that do: move each to one worker"
         )
 
 
@@ -101,9 +99,96 @@ def whole_queries(
     if torn.any():
         raise ValueError(
             f"{name} must be equal within a query, got {len(np.unique(query[1:][torn]))} queries with several values: "
-            "give all rows of a query the same value, or leave it out, since queries stay whole by default"
+            "give all rows of a query the same value, or leave it out"
         )
     return groups
+
+
+class Split(NamedTuple):
+    """Numbers of labelled rows in one fold of one repeat. Every training part has unlabelled rows as well."""
+
+    repeat: int
+    fold: int
+    train: Array
+    test: Array
+    shared: SharedFolds | None = None
+    """The folds of its repeat, if cross-fitted teachers can share them."""
+    size: int = 0
+    """The number of training rows where several are compared."""
+
+    @property
+    def name(self) -> str:
+        """The name of the split within a search."""
+        return f"{self.size}/{self.repeat}/{self.fold}"
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedFolds:
+    """The folds of one repeat of a search, one of them held out, whose teachers are shared.
+
+    The model of fold j while fold k is held out has seen neither fold, so it is also the model of fold k while j is
+    held out.
+    """
+
+    fold_of: Array
+    number: int
+    held_out: int = -1
+    way: str = ""
+    """The kind and the features of the teachers, where several share the folds."""
+    _models: dict[tuple[str, str, frozenset[int]], _Once] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of_splits(
+        cls, splits: Sequence[Split], n_rows: int, labelled: Array | None, groups: Array | None
+    ) -> list[SharedFolds | None]:
+        """Return the folds for each split; None where the splits of its repeat do not partition the labelled rows."""
+        repeats = {split.repeat: [other for other in splits if other.repeat == split.repeat] for split in splits}
+        n_known = n_rows if labelled is None else int(labelled.sum())
+        of_repeat = {repeat: cls._of_repeat(own, n_rows, n_known, groups) for repeat, own in repeats.items()}
+        whole = [of_repeat[split.repeat] for split in splits]
+        return [
+            folds and dataclasses.replace(folds, held_out=int(folds.fold_of[split.test[0]]))
+            for split, folds in zip(splits, whole, strict=True)
+        ]
+
+    @classmethod
+    def _of_repeat(cls, splits: Sequence[Split], n_rows: int, n_known: int, groups: Array | None) -> SharedFolds | None:
+        fold_of = np.full(n_rows, SHARED)
+        for number, split in enumerate(splits):
+            fold_of[split.test] = number
+        is_partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in splits)
+        is_complete = all(len(split.train) + len(split.test) == n_known for split in splits)
+        if len(splits) < _FEWEST_SHARED or not (is_partition and is_complete):
+            return None
+        if groups is not None:
+            # Rows without a label belong to the fold of their group, if it has labelled rows.
+            fold_of = pd.Series(fold_of).groupby(pd.factorize(groups)[0]).transform("max").to_numpy()
+        return cls(fold_of, len(splits))
+
+    def subset(self, rows: Array) -> SharedFolds:
+        """The folds of some of the rows."""
+        return dataclasses.replace(self, fold_of=self.fold_of[rows])
+
+    def fitted_on(self, learnable: Array) -> Folds:
+        """The folds, their models fitted on these rows."""
+        return Folds(self.fold_of, learnable, shared=self)
+
+    @contextlib.contextmanager
+    def model(self, member: str, fold: int, fit: Callable[[], M]) -> Iterator[M]:
+        """The model without this fold and the held-out one, locked against other threads."""
+        once = self._models.setdefault((self.way, member, frozenset({fold, self.held_out})), _Once())
+        with once.lock:
+            if once.model is None:
+                once.model = fit()
+            yield once.model
+
+
+class _Once:
+    """A model that several threads need, and that is trained once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.model: Any = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,6 +202,8 @@ class Folds:
 
     in_sample: bool = False
     """Whether one model is fitted on all learnable rows and predicts these as well."""
+    shared: SharedFolds | None = None
+    """Where the candidates of a search share the models."""
 
     @property
     def numbers(self) -> list[int]:
@@ -129,8 +216,8 @@ class Folds:
         return np.flatnonzero(self.learnable if self.in_sample else self.learnable & (self.fold_of != fold))
 
     def model(self, member: str, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
-        """The model of this member and fold, fitted here; a selection shares it among candidates."""
-        return contextlib.nullcontext(fit())
+        """The model of this member and fold, fitted here or shared."""
+        return contextlib.nullcontext(fit()) if self.shared is None else self.shared.model(member, fold, fit)
 
 
 class OutOfFold(NamedTuple, Generic[M]):
@@ -142,21 +229,6 @@ class OutOfFold(NamedTuple, Generic[M]):
     """One per fold."""
     whole: M | None
     """The model of all learnable rows, where one predicts rows of no fold."""
-
-
-class DealtFolds(Protocol):
-    """Folds that a selection dealt beforehand, so that candidates can share models."""
-
-    number: int
-    """How many folds there are, the held-out one of the selection included."""
-
-    def subset(self, rows: Array) -> DealtFolds:
-        """The folds of some of the rows."""
-        ...
-
-    def fitted_on(self, learnable: Array) -> Folds:
-        """The folds, their models fitted on these rows."""
-        ...
 
 
 def out_of_fold(
@@ -180,7 +252,7 @@ def out_of_fold(
 
     def of_fold(member_and_fold: tuple[str, int]) -> tuple[M, list[tuple[Array, Array]]]:
         member, fold = member_and_fold
-        held_out = [(np.flatnonzero(folds.fold_of == fold), 1)]
+        held_out = [(shared if fold == WHOLE else np.flatnonzero(folds.fold_of == fold), 1)]
         if member in AVERAGED:
             held_out.append((shared, len(folds.numbers)))
         with folds.model(member, fold, functools.partial(fits[member], folds.rows_without(fold))) as model:
@@ -190,16 +262,14 @@ def out_of_fold(
     found = dict(zip(of_members, in_threads(of_fold, of_members, threads), strict=True))
     results = {}
     for member in fits:
-        models, parts = zip(*(found[member, fold] for fold in folds.numbers), strict=True)
-        whole = found[member, WHOLE][0] if (member, WHOLE) in found else None
-        pieces = list(itertools.chain(*parts))
-        if whole is not None and shared.size:
-            pieces.append((shared, predict(whole, shared)))
+        own = {fold: found[name, fold] for name, fold in found if name == member}
+        pieces = [piece for _, parts in own.values() for piece in parts]
         first = pieces[0][1]
         predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
         for rows, part in pieces:
             predicted[rows] += part
-        results[member] = OutOfFold(predicted, list(models), whole)
+        whole = own.pop(WHOLE)[0] if WHOLE in own else None
+        results[member] = OutOfFold(predicted, [model for model, _ in own.values()], whole)
     return results
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +14,10 @@ import xgboost
 from xgboost import collective
 from xgboost.callback import EvaluationMonitor, TrainingCallback
 
+from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
 from .._rows.cv_folds import Dealing, Fold, with_unlabelled
-from .._rows.matrix_checks import check_is_dmatrix, check_metric
+from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import read_labelled
 from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
@@ -24,7 +25,7 @@ from .._xgb.params import user_params
 from .._xgb.rebind import FoldParts, cv_on
 from .._xgb.signature import called_like, keyword_names
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
-from .distillation import Distillation
+from .blend import Distillation
 from .engines import callback, choose, copies
 from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
 from .learners.recipe import Recipe
@@ -133,14 +134,14 @@ def cv(
     grid = [float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight)] if is_grid else []
     if n_jobs is not None:
         check_whole("n_jobs", n_jobs, 1)
-    keywords = Keywords.of({**given, "kl_weight": None if is_grid else kl_weight})
-    keywords.check()
-    check_obj(obj, keywords)
+    keywords = Keywords.of({**given, "kl_weight": max(grid) if is_grid else kl_weight})
     if is_grid and (not keywords.is_given or keywords.has_own_weights):
         raise ValueError(
             "several values of kl_weight require one teacher: pass privileged=, or teacher= other than a list, which "
             "has its own weights"
         )
+    keywords.check()
+    check_obj(obj, keywords)
     if not is_grid and (resume is not None or resume_key is not None):
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
     with exclusive(dtrain, *keywords.matrices):
@@ -149,19 +150,18 @@ def cv(
             if hasattr(obj, "subset"):
                 return _cv_with_objective(obj, params, dtrain, num_boost_round, own_keywords)
             return xgboost.cv(params, dtrain, num_boost_round, **own_keywords)
-        check_metric(custom_metric)
         check_is_dmatrix(dtrain, "dtrain")
-        check_whole("num_boost_round", num_boost_round)
         user_code = callbacks or custom_metric or fpreproc or verbose_eval or None
         jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), user_code)
         params, own = (on_one_thread(each, dtrain.num_row()) for each in (params, own))
-        folds = _Folds.read(Spec.read(own), Boosting(dtrain, num_boost_round), keywords, grid, own_keywords)
+        folds = _Folds.read(Spec.read(own), Boosting(dtrain, num_boost_round, keywords=own_keywords), keywords)
         if not is_grid:
             return folds.fitted().history(None, params, own_keywords)
         shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # these change no number
         inputs = {name: value for name, value in own_keywords.items() if name not in shown}
         inputs |= {"params": own, "dtrain": dtrain, "num_boost_round": num_boost_round}
         inputs |= {name: value for name, value in vars(keywords).items() if name in given}
+        inputs["kl_weight"] = None  # the grid may grow
         inputs["folds"] = [getattr(own_keywords["folds"], "split", None), folds.dealt]
         cache = ResumeCache(resume, resume_key, "cv", inputs)
         if not all(str(weight) in cache for weight in grid):
@@ -185,43 +185,38 @@ def _cv_with_objective(
     row_folds = with_unlabelled(dealt, labelled, query)
     objectives: dict[xgboost.DMatrix, Any] = {}
 
-    def prepare(number: int, own: xgboost.DMatrix, params: dict[str, Any]) -> _Prepared:
-        rows = row_folds[number][0]
-        objectives[own] = obj.subset(rows)
-        # Training metrics use labelled rows only.
-        shown = own if labelled is None else slice_rows(own, np.flatnonzero(labelled[rows]))
-        return own, shown, params
+    def prepare(number: int, own: xgboost.DMatrix, shown: xgboost.DMatrix, params: dict[str, Any]) -> Any:
+        objectives[own] = obj.subset(row_folds[number][0])
+        return own, params
 
     changed = {**keywords, "obj": lambda margin, matrix: objectives[matrix](margin, matrix)}
-    return _cv_on_folds(row_folds, prepare, params, dtrain, num_boost_round, changed)
-
-
-_Prepared = tuple[xgboost.DMatrix, xgboost.DMatrix, dict[str, Any]]
+    return _cv_on_folds(row_folds, labelled, prepare, params, dtrain, num_boost_round, changed)
 
 
 def _cv_on_folds(
     row_folds: Sequence[Fold],
-    prepare: Callable[[int, xgboost.DMatrix, dict[str, Any]], _Prepared],
+    labelled: Array | None,
+    prepare: Callable[[int, xgboost.DMatrix, xgboost.DMatrix, dict[str, Any]], tuple[xgboost.DMatrix, dict[str, Any]]],
     params: Any,
     dtrain: xgboost.DMatrix,
     num_boost_round: int,
     keywords: Mapping[str, Any],
 ) -> Any:
-    """``xgboost.cv`` on folds of rows. ``prepare`` gets the number of a fold, its training rows and its params; it
-    returns the matrix to train on, that of the training metrics, and the params."""
+    """``xgboost.cv`` on folds of rows. ``prepare`` gets the number of a fold, its training rows, those with a label and
+    its params; it returns the matrix to train on and the params."""
     fpreproc = keywords["fpreproc"]
 
-    def matrices(params: dict[str, Any]) -> list[FoldParts]:
-        parts = []
+    def folds(params: dict[str, Any]) -> Iterator[FoldParts]:
         for number, (rows, out) in enumerate(row_folds):
             own, test, chosen = slice_rows(dtrain, rows), slice_rows(dtrain, out), dict(params)
             if fpreproc is not None:
                 own, test, chosen = fpreproc(own, test, chosen)
-            train, shown, chosen = prepare(number, own, chosen)
-            parts.append(FoldParts(train, shown, test, chosen))
-        return parts
+            # Training metrics use labelled rows only.
+            shown = own if labelled is None else slice_rows(own, np.flatnonzero(labelled[rows]))
+            train, chosen = prepare(number, own, shown, chosen)
+            yield train, shown, test, chosen
 
-    return cv_on(matrices)(params, dtrain, num_boost_round, **{**keywords, "folds": None, "fpreproc": None})
+    return cv_on(folds)(params, dtrain, num_boost_round, **{**keywords, "folds": None, "fpreproc": None})
 
 
 def _dealing(keywords: Mapping[str, Any]) -> Dealing:
@@ -244,24 +239,21 @@ class _Folds:
     """The training of each fold, with fitted teachers; None before they are fitted."""
 
     @classmethod
-    def read(
-        cls, spec: Spec, boosting: Boosting, keywords: Keywords, grid: list[float], own_keywords: Mapping[str, Any]
-    ) -> _Folds:
+    def read(cls, spec: Spec, boosting: Boosting, keywords: Keywords) -> _Folds:
         """Return the folds, after all checks that precede a training."""
         dtrain = boosting.dtrain
         if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, keywords.privileged)):
             raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
-        training = keywords.read(spec, boosting)
-        training = (training.weighing(max(grid)) if grid else training).counting()
+        training = keywords.read(spec, boosting).counting()
         training.check_labelled_rows()
         query = query_of_row(dtrain)
         if query is not None and not spec.loss.by_query:
             raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
-        training.warn_of_other_meanings(kl_weight_given=bool(grid) or keywords.weight_is_given)
+        training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
         # On the CPU: xgboost.cv takes one objective, and the native engine needs other labels for every fold.
         on_host = dataclasses.replace(spec, device="cpu")
         engine = choose("auto", on_host, training.guides, is_uniform=True, dtrain=dtrain)
-        dealt = _dealing(own_keywords).row_folds(training.label, training.labelled, query)
+        dealt = _dealing(boosting.keywords).row_folds(training.label, training.labelled, query)
         row_folds = with_unlabelled(dealt, training.labelled, query)
         for guide in training.guides:
             if isinstance(guide.teacher, Recipe):
@@ -288,22 +280,17 @@ class _Folds:
             trainings = [training.weighing(weight) for training in trainings]
         students: dict[xgboost.DMatrix, tuple[Distillation, Any]] = {}
 
-        def prepare(number: int, own: xgboost.DMatrix, params: dict[str, Any]) -> _Prepared:
+        def prepare(number: int, own: xgboost.DMatrix, shown: xgboost.DMatrix, params: dict[str, Any]) -> Any:
             training = trainings[number]
             # The user's preparation may have changed rows and params.
             fresh = Training.from_matrix(Spec.read(params), own, training.labelled)
             training = fresh.replace(guides=training.guides).counting()
-            # Training metrics use labelled rows only.
-            shown = own if training.labelled is None else slice_rows(own, np.flatnonzero(training.labelled))
             if self.engine == "copies":
-                if not training.guides:
-                    return shown, shown, params
-                stack, chosen = copies.stack_with_params(training, own, {})
-                return stack, shown, chosen
+                return copies.stack_with_params(training, own, {}) if training.guides else (shown, params)
             distillation = Distillation(training)
             chosen = distillation.params()
             students[own] = distillation, chosen.get("base_score")
-            return own, shown, chosen
+            return own, chosen
 
         if self.engine != "copies":
             keywords = {
@@ -312,7 +299,7 @@ class _Folds:
                 "obj": lambda margin, matrix: students[matrix][0].gradient(margin),
                 "custom_metric": callback.shown_predictions(keywords["custom_metric"], spec.loss),
             }
-        return _cv_on_folds(self.row_folds, prepare, spec.params, dtrain, n_rounds, keywords)
+        return _cv_on_folds(self.row_folds, self.training.labelled, prepare, spec.params, dtrain, n_rounds, keywords)
 
 
 def _grid_history(folds: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:

@@ -1,20 +1,26 @@
-"""JPIB: a teacher that is boosted in alternation with the student it teaches."""
+"""JPIB: a teacher that is boosted in alternation with the student it teaches, and checkpoints of both."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xgboost
+from xgboost.callback import TrainingCallback
 
 from .._arrays import Array, module_for, read_only, to_host
+from .._files import write_file
+from .._rows.checks import check_folder, check_whole
 from .._rows.matrix_checks import check_labels_per_row, check_matrix, check_same_labels, check_weights
+from .._warnings import warn_user
 from .._xgb.booster import configuration_of, load_booster
 from .._xgb.matrix import freeze, slice_rows
-from .distillation import Blend, Distillation, answer
-from .teachers import as_guides, check_kl_weight, is_list_of_pairs
+from .blend import Blend, Distillation, answer
+from .teachers import as_guide, check_kl_weight, is_list_of_pairs, weighted
 from .training import About, Spec, Student, Teacher, Training
 
 # The number of rows whose last predictions identify the student.
@@ -80,14 +86,13 @@ class JointTeacher(Teacher):
         own = self._spec.params
         if own.get("booster") == "dart" or any(float(own.get(name, 0)) > 0 for name in ("rate_drop", "one_drop")):
             raise ValueError(
-                "booster='dart' (rate_drop, one_drop) is not supported by JPIB, since it drops trees in every round: "
-                "use gbtree or gblinear without these, or method='kbpib'"
+                "booster='dart' (rate_drop, one_drop) is not supported by JPIB: use gbtree, or method='kbpib'"
             )
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
         pairs = pairs_of(extra_teachers)
-        extra = as_guides(pairs, None, self._spec.loss.range) if pairs else []
-        self._extra = [guide for guide in extra if guide.kl_weight > 0]
+        extra = weighted(pairs, None, None) if pairs else []
+        self._extra = [as_guide(guide, self._spec.loss.range) for guide in extra if guide.kl_weight > 0]
         self.settings: dict[str, Any] = {"teacher_params": self._spec.params}
         """The keywords of its training, which a model records."""
         self._continues = xgb_model is not None
@@ -154,14 +159,12 @@ class JointTeacher(Teacher):
         teacher_rounds = 0 if self._booster is None else self._booster.num_boosted_rounds()
         if self._booster is None or teacher_rounds != rounds - 1:
             raise ValueError(
-                f"a JPIB teacher must be one round behind its student, got a student of {rounds} rounds and a "
-                f"teacher of {teacher_rounds}: save both with pi_xgb.JointCheckPoint, pass the teacher as "
-                "JointTeacher(..., xgb_model=...) and the student as xgb_model"
+                f"a JPIB teacher must be one round behind its student, got a student of {rounds} rounds and a teacher "
+                f"of {teacher_rounds}: save both with pi_xgb.JointCheckPoint and pass both, each as xgb_model"
             )
         if student.matrix is not None and not self._is_own_student(student.booster, student.matrix):
             raise ValueError(
-                f"this JPIB teacher grew with another student than the continued one of {rounds} rounds: pass that "
-                "student's own teacher, or train with a new teacher"
+                f"this JPIB teacher grew with another student than the continued one of {rounds} rounds: pass its own"
             )
 
     def _is_own_student(self, student: xgboost.Booster, matrix: xgboost.DMatrix) -> bool:
@@ -179,8 +182,7 @@ class JointTeacher(Teacher):
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         if self._begun is None:
             raise ValueError(
-                "a JPIB teacher has a q in the training of a Booster only: pass it to pi_xgb.train as teacher=, or "
-                "call the objective by xgboost.train or Booster.update(fobj=...)"
+                "a JPIB teacher has a q in the training of a Booster only: pass it to pi_xgb.train or xgboost.train"
             )
         training, blend = self._begun
         if self._booster is None:
@@ -235,3 +237,85 @@ def pairs_of(extra_teachers: Any, name: str = "extra_teachers") -> list[tuple[An
         f"{name} must be a list of (teacher, weight), got {type(extra_teachers).__name__}: write "
         f"{name}=[(DemographicParity(sex), 2.0)]"
     )
+
+
+class JointCheckPoint(TrainingCallback):
+    """Save student and teacher of a JPIB training every few rounds, so that it survives its process.
+
+    Parameters
+    ----------
+    directory : str or path
+        An existing folder, best an empty one, as :meth:`latest` takes the newest pair it finds. Each checkpoint is two
+        files, ``student-R.ubj`` and ``teacher-R.ubj``, R being the student's rounds. They are written under another
+        name and renamed when complete.
+    teacher : JointTeacher
+        The :class:`JointTeacher` of the training (``JointObjective(...).teacher`` has it too).
+    interval : int, default=100
+        Rounds between checkpoints.
+
+    Notes
+    -----
+    To go on after the process was killed, read the newest complete pair with :meth:`latest` and train the
+    remaining rounds with both. The model is that of the uninterrupted run to the bit, as far as XGBoost's own
+    continuation is: not with ``subsample`` or ``colsample_*`` below 1, whose random state no model file holds.
+
+    Examples
+    --------
+    >>> import tempfile, pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
+    >>> dtrain, dpriv = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
+    >>> params = {"objective": "binary:logistic", "max_depth": 3}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     teacher = pi_xgb.JointTeacher(dpriv, params)
+    ...     keep = pi_xgb.JointCheckPoint(folder, teacher, interval=2)
+    ...     _ = pi_xgb.train(params, dtrain, 5, teacher=teacher, callbacks=[keep])
+    ...     rounds, student_file, teacher_file = pi_xgb.JointCheckPoint.latest(folder)
+    ...     resumed = pi_xgb.JointTeacher(dpriv, params, xgb_model=teacher_file)
+    ...     student = pi_xgb.train(params, dtrain, 5 - rounds, teacher=resumed, xgb_model=student_file)
+    >>> rounds, student.num_boosted_rounds()
+    (4, 5)
+    """
+
+    def __init__(self, directory: os.PathLike[str] | str, teacher: JointTeacher, *, interval: int = 100) -> None:
+        self._directory = check_folder(directory)
+        if not isinstance(teacher, JointTeacher):
+            raise TypeError(f"teacher must be the JointTeacher of the training, got {type(teacher).__name__}")
+        check_whole("interval", interval, 1, "the number of rounds between checkpoints")
+        self._teacher = teacher
+        self._interval = interval
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        rounds = model.num_boosted_rounds()
+        if rounds % self._interval == 0:
+            # The teacher first: a student on disk then always has its teacher beside it.
+            self._save(self._teacher.booster, f"teacher-{rounds}.ubj")
+            self._save(model, f"student-{rounds}.ubj")
+        return False
+
+    def _save(self, booster: xgboost.Booster, name: str) -> None:
+        # Not save_model, which does not report a full disk.
+        write_file(self._directory / name, bytes(booster.save_raw("ubj")), overwrite=True)
+
+    @staticmethod
+    def latest(directory: os.PathLike[str] | str) -> tuple[int, Path, Path] | None:
+        """The newest complete checkpoint as (rounds, student's file, teacher's file), or None.
+
+        Both files are read. A checkpoint that cannot be loaded is skipped, with a warning that gives the reason.
+        """
+        folder = check_folder(directory)
+        names = [file.name for file in folder.iterdir()]
+        rounds = [int(found[1]) for name in names if (found := re.fullmatch(r"student-(0|[1-9][0-9]*)\.ubj", name))]
+        for number in sorted(rounds, reverse=True):
+            student, teacher = (folder / f"{role}-{number}.ubj" for role in ("student", "teacher"))
+            if not teacher.exists():
+                continue
+            try:
+                load_booster(teacher)
+                n_rounds = load_booster(student).num_boosted_rounds()
+                if n_rounds == number:
+                    return number, student, teacher
+                fault = f"{str(student)!r} has {n_rounds} rounds"
+            except (OSError, ValueError) as error:
+                fault = str(error)
+            warn_user(f"the checkpoint of {number} rounds in {str(folder)!r} is skipped: {fault}")
+        return None

@@ -10,27 +10,28 @@ import numpy as np
 import xgboost
 from xgboost import collective
 
-from .._rows.checks import check_choice, require
-from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_no_overlap, check_same_rows
-from .._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
-from .._xgb.collective import all_or_none
-from .._xgb.matrix import side_by_side
+from .._rows.checks import check_choice, check_whole, require
+from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_metric, check_no_overlap, check_same_rows
+from .._rows.supervision import (
+    check_evals_are_labelled,
+    checked_groups,
+    read_labelled,
+    read_teacher_weight,
+    weight_of_known,
+)
+from .._warnings import warn_user
+from .._xgb.collective import all_or_none, on_any_worker
+from .._xgb.matrix import can_be_cut, side_by_side
 from .._xgb.params import objective_name
-from .distillation import answer
+from .blend import answer
+from .crossfit import SharedFolds
 from .engines import choose
 from .joint import JointTeacher
-from .learners import DEFAULT_TEACHER, members_of
+from .learners import DEFAULT_TEACHER, gathered
 from .learners.estimator import is_estimator
 from .learners.features import Features
-from .learners.recipe import (
-    Recipe,
-    check_instance,
-    check_readable,
-    check_rounds,
-    check_teacher_word,
-    chosen_crossfit,
-    kind_for_rows,
-)
+from .learners.gathered import n_labelled_rows
+from .learners.recipe import Recipe, check_readable, check_teacher_word, chosen_crossfit
 from .losses import LOSSES
 from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, check_same_labelled, is_list_of_pairs, weighted
 from .training import Boosting, Guide, Spec, Teacher, Training
@@ -93,6 +94,10 @@ class Keywords:
         chooses = self.teacher is None and self.is_given
         return dataclasses.replace(self, teacher=self._default_kind(objective)) if chooses else self
 
+    def _default_kind(self, objective: Any = None) -> str:
+        evaluates = self.privileged_evals is not None
+        return default_kind(self.method, self.crossfit, self.kl_weight, evaluates=evaluates, objective=objective)
+
     @property
     def sees_student(self) -> bool:
         """Whether a trained teacher reads the columns of ``dtrain``, from that matrix."""
@@ -102,7 +107,7 @@ class Keywords:
     def can_stop_early(self) -> bool:
         """Whether ``privileged_evals`` can stop a trained teacher of positive weight."""
         counts = self.has_own_weights or self.kl_weight != 0
-        return self.method == "kbpib" and counts and self._trains_booster and self.teacher_sees != "all"
+        return self.method == "kbpib" and counts and "boosted" in self._trained and self.teacher_sees != "all"
 
     @property
     def changes_nothing(self) -> bool:
@@ -127,19 +132,13 @@ class Keywords:
     def _crossfit(self, teacher: Any) -> int | None:
         return chosen_crossfit(self.crossfit, teacher, sees_student=self.sees(teacher) == "all")
 
-    @property
-    def _trains_booster(self) -> bool:
-        return any(isinstance(teacher, str) and teacher == "boosted" for teacher in self._trained)
-
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
-        # Arrays have no truth value; a word from another process is another object.
 
-        def is_set(name: str) -> bool:
-            value, default = getattr(self, name), _DEFAULTS[name]
-            return value is not None and (value != default if isinstance(value, str) else value is not default)
+        def is_default(value: Any) -> bool:  # arrays have no truth value
+            return value is None or value is False or (isinstance(value, str) and value == DEFAULT_METHOD)
 
-        return [name for name in names if is_set(name)]
+        return [name for name in names if not is_default(getattr(self, name))]
 
     def check(self, early_stopping_rounds: Any = None) -> None:
         """Raise for keywords that contradict each other or have no effect."""
@@ -148,19 +147,16 @@ class Keywords:
             check_kl_weight(self.kl_weight)
         if self.teacher_sees is not None:
             check_choice(self.teacher_sees, SEES, "teacher_sees")
-        for teacher in self._teachers:
-            check_instance(teacher)
         for teacher in self._trained:
             check_teacher_word(teacher)
-            chosen_crossfit(self.crossfit, teacher, sees_student=False)
+            self._crossfit(teacher)
         if self._trained:
             self._check_trained(early_stopping_rounds)
             return
         if self.privileged is not None:
             raise ValueError(
-                "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs such "
-                f"as [('boosted', weight), (other, weight)] with one of these, got {type(self.teacher).__name__}. "
-                "Leave privileged out for a trained teacher; ModelTeacher(function, rows) calls a function"
+                "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs with "
+                f"one of these, got {type(self.teacher).__name__}. Leave privileged out for a trained teacher"
             )
         named = self._set(*_OF_TRAINED)
         if not self.is_given:
@@ -183,17 +179,17 @@ class Keywords:
         names, teacher = self._set("teacher_sees", "privileged_evals", "allow_overlap"), self._trained[0]
         if self.privileged is None and names:
             raise ValueError(f"{require(names)} privileged=, the DMatrix of privileged features: pass it")
-        words = [one for one in self._trained if isinstance(one, str)]
-        if self._set("teacher_params") and not any("boosted" in members_of(one) for one in words):
+        boosts = "boosted" in self._trained
+        if self._set("teacher_params") and not (boosts or "mixed" in self._trained):
             raise ValueError(
                 f"teacher_params require teacher='boosted' or 'mixed', got teacher={teacher!r}: leave them out"
             )
-        if self.privileged_evals is not None and not self._trains_booster:
+        if self.privileged_evals is not None and not boosts:
             raise ValueError(f"privileged_evals require teacher='boosted', got teacher={teacher!r}: leave them out")
         if self.privileged_evals is not None and self.teacher_sees == "all" and self.all_features is None:
             raise ValueError(
-                "privileged_evals are not supported with teacher_sees='all', which puts dtrain and privileged side by "
-                "side: use crossfit, or pass all features as privileged with allow_overlap=True"
+                "privileged_evals are not supported with teacher_sees='all': use crossfit, or pass all features as "
+                "privileged with allow_overlap=True"
             )
         if self.method == "jpib":
             self._check_joint()
@@ -205,49 +201,82 @@ class Keywords:
             )
 
     def _check_joint(self) -> None:
-        unused = self._set("crossfit", "crossfit_groups", "privileged_evals")
-        if unused:
+        if unused := self._set("crossfit", "crossfit_groups", "privileged_evals"):
             raise ValueError(
-                f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows with the student and "
-                "stops with it: leave it out"
+                f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows along: leave it out"
             )
-        others = [teacher for teacher in self._trained if not isinstance(teacher, str) or teacher != "boosted"]
+        others = [f"teacher={teacher!r}" for teacher in self._trained if teacher != "boosted"]
         if others or self.privileged is None:
-            found = f"teacher={others[0]!r}" if others else "no privileged="
+            found = [*others, "no privileged="][0]
             raise ValueError(
-                f"method='jpib' requires privileged= and teacher='boosted', got {found}: its teacher is boosted along "
-                "with the student. Use method='kbpib'"
+                f"method='jpib' requires privileged= and teacher='boosted', got {found}: use method='kbpib'"
             )
 
-    def read(self, spec: Spec, boosting: Boosting) -> Training:
-        """Return the training of these rows, after all checks that precede it; its teachers are not trained yet."""
-        dtrain = boosting.dtrain
-        check_is_dmatrix(dtrain, "dtrain")
-        labelled = read_labelled(self.labelled, dtrain.num_row())
-        teacher_weight = read_teacher_weight(self.teacher_weight, dtrain.num_row())
-        training = Training.from_matrix(spec, dtrain, labelled)
-        if self.teacher is None and self.is_given:
-            if self.kl_weight == 0:  # nobody teaches, and nothing about the teacher is checked
-                return training
-            return self._resolved(training, dtrain).read(spec, boosting)
-        known = teacher_weight
+    def read(self, spec: Spec, boosting: Boosting, name: str = "dtrain") -> Training:
+        """Return the training of these rows, after all checks that precede it; its teachers are not trained yet.
+
+        Call it on every worker. ``name`` is that of the matrix, for messages.
+        """
+        dtrain, chooses_kind = boosting.dtrain, self.teacher is None and self.is_given and self.kl_weight != 0
+        with all_or_none("a check of the training data"):
+            check_metric(boosting.keywords.get("custom_metric"))
+            check_whole("num_boost_round", boosting.num_boost_round)
+            check_is_dmatrix(dtrain, name)
+            labelled = read_labelled(self.labelled, dtrain.num_row())
+            training = Training.from_matrix(spec, dtrain, labelled, name=name)
+            check_evals_are_labelled(labelled, dtrain, boosting.evals)
+            if chooses_kind:
+                check_is_dmatrix(self.privileged, "privileged")
+        named = self._naming_kind_for(training, dtrain) if chooses_kind else self
+        with all_or_none("a check of the training data"):
+            return named._with_teachers(training, boosting)
+
+    def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
+        """Return these keywords with the kind of teacher that rows and objective allow; call it on every worker."""
+        kind, why = self._default_kind(), ""
+        if kind != "boosted":
+            n_labelled = n_labelled_rows(training)
+            # The joined table of an estimator takes the place of dtrain, which XGBoost builds from quantiles.
+            of_student = [] if self.all_features is not None or not self.sees_student else [dtrain]
+            is_unreadable = on_any_worker(not all(map(can_be_cut, [*of_student, *self.matrices])))
+            if not training.spec.loss.has_gradient or n_labelled < 2:
+                kind = "boosted"
+            elif collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
+                why = f"learns from at most {gathered.MOST_LABELLED} labelled rows in a distributed training"
+            elif is_unreadable:
+                why = "reads values, which a QuantileDMatrix and external memory do not give back: build a DMatrix"
+            if why:
+                warn_user(f"the teacher is boosted, since a mixed one {why}, or name teacher='boosted'")
+        return dataclasses.replace(self, teacher="boosted" if why else kind)
+
+    def _with_teachers(self, training: Training, boosting: Boosting) -> Training:
+        """Return the training with its teachers, checked and not trained yet."""
+        dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
+        if self.teacher is None:  # nobody teaches, and nothing about a teacher is checked
+            return training
+        if boosting.xgb_model is not None:
+            self.check_continues(boosting.xgb_model)
+        if self._trained:
+            hint = "set it higher, or train without a teacher"
+            check_whole("num_boost_round", boosting.num_boost_round, 1, hint)
+        teacher_weight = known = read_teacher_weight(self.teacher_weight, training.n_rows)
         if self._trained and self.privileged is not None:
             self._check_privileged(self.privileged, training, dtrain)
             if self.teacher_weight is None:
                 known = weight_of_known(self.privileged, besides=dtrain)
         matrices = self._matrices_of_teachers(dtrain)
+        kl_weight = self.kl_weight
+        if kl_weight is None and not self.has_own_weights:
+            kl_weight = default_kl_weight(self.teacher)
         guides: list[Guide] = []
-        kl_weight = default_kl_weight(self.teacher) if self.kl_weight is None else self.kl_weight
-        if self.has_own_weights:
-            kl_weight = self.kl_weight  # type: ignore[assignment]  # an error where it is given
-        for one in weighted(self.teacher, kl_weight, teacher_weight) if self.is_given else ():
+        for one in weighted(self.teacher, kl_weight, teacher_weight):
             if is_trained_here(one.teacher):
                 one = one._replace(per_row=known if one.per_row is None else one.per_row)
                 guides.append(one._replace(teacher=self._to_train(one, training, boosting, matrices)))
             else:
                 guides.append(as_guide(one, spec.loss.range))
         check_same_labelled(guides, labelled)
-        training = training.replace(guides=tuple(guides), has_own_weights=self.has_own_weights)
+        training = training.replace(guides=tuple(guides))
         for one in guides:
             if isinstance(one.teacher, Recipe):
                 one.teacher.check()
@@ -259,31 +288,6 @@ class Keywords:
                 check_same_rows(dtrain, matrix, labelled)
         return training
 
-    def agreed(self, spec: Spec, boosting: Boosting) -> Keywords:
-        """Return the keywords of this worker with the kind of teacher on which all workers agree."""
-        if not collective.is_distributed() or self.teacher is not None or not self.is_given or self.kl_weight == 0:
-            return self
-        dtrain = boosting.dtrain
-        with all_or_none("a check of the training data"):
-            check_is_dmatrix(dtrain, "dtrain")
-            training = Training.from_matrix(spec, dtrain, read_labelled(self.labelled, dtrain.num_row()))
-            for matrix in self.matrices:
-                check_is_dmatrix(matrix, "privileged")
-        return self._resolved(training, dtrain)
-
-    def _default_kind(self, objective: Any = None) -> str:
-        evaluates = self.privileged_evals is not None
-        return default_kind(self.method, self.crossfit, self.kl_weight, evaluates=evaluates, objective=objective)
-
-    def _resolved(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
-        """Return these keywords with the kind of teacher that these rows and this objective allow."""
-        kind = self._default_kind()
-        if kind != "boosted":
-            # The joined table of an estimator takes the place of dtrain, which XGBoost builds from quantiles.
-            of_student = [] if self.all_features is not None or not self.sees_student else [dtrain]
-            kind = kind_for_rows(training, *of_student, *self.matrices)
-        return dataclasses.replace(self, teacher=kind)
-
     def _check_privileged(self, privileged: xgboost.DMatrix, training: Training, dtrain: xgboost.DMatrix) -> None:
         """Raise unless the privileged matrices have the rows of dtrain, or of their own labels."""
         spec = training.spec
@@ -292,7 +296,7 @@ class Keywords:
         if spec.loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
             raise ValueError(
                 "privileged must have a base_margin, the logarithm of the exposure, where dtrain has one: build it "
-                "with the base_margin of dtrain, or with zeros for a teacher without exposures"
+                "with that of dtrain"
             )
         if self.all_features is None and not self.overlap_is_meant:
             check_no_overlap(dtrain, privileged)
@@ -318,7 +322,6 @@ class Keywords:
         teacher, boosted_spec = guide.teacher, training.spec.of_teacher(self.teacher_params)
         matrix, sees = matrices[self.sees(teacher)], "all" if self.overlap_is_meant else self.sees(teacher)
         if self.method == "jpib":
-            check_rounds(boosting.num_boost_round)
             joint = JointTeacher(matrix, boosted_spec.params)
             joint.settings = {"teacher_sees": sees, **joint.settings}
             return joint
@@ -351,8 +354,8 @@ def check_obj(obj: Any, keywords: Keywords) -> None:
     """Raise for obj with a teacher, which requires an objective of its own."""
     if obj is not None and not keywords.changes_nothing:
         raise ValueError(
-            "obj must be left out with a teacher, which works through an objective of its own: name the loss (in "
-            "params['objective'], or as objective= of an estimator), or train without a teacher"
+            "obj must be left out with a teacher, which works through an objective of its own: name the loss in "
+            "params['objective'], or train without a teacher"
         )
 
 
@@ -378,15 +381,21 @@ def default_kind(method: str, crossfit: int | None, kl_weight: Any, *, evaluates
 
 def default_kl_weight(teacher: Any) -> float:
     """Return the weight of a teacher where the user gave none: more for one that is trained here, but for boosting."""
-    is_boosted = isinstance(teacher, str) and teacher == "boosted"
-    return TRAINED_KL_WEIGHT if is_trained_here(teacher) and not is_boosted else DEFAULT_KL_WEIGHT
+    return TRAINED_KL_WEIGHT if is_trained_here(teacher) and teacher != "boosted" else DEFAULT_KL_WEIGHT
 
 
-def with_fitted_teachers(training: Training, progress: bool | None = False) -> Training:
-    """Return the training with trained teachers; ``progress`` None shows a bar in terminals."""
+def with_fitted_teachers(
+    training: Training, progress: bool | None = False, folds: SharedFolds | None = None
+) -> Training:
+    """Return the training with trained teachers, shared in these ``folds`` of a search.
+
+    ``progress`` None shows a bar in terminals.
+    """
     return training.replace(
         guides=tuple(
-            guide._replace(teacher=guide.teacher.fit(progress)) if isinstance(guide.teacher, Recipe) else guide
+            guide._replace(teacher=dataclasses.replace(guide.teacher, folds=folds).fit(progress))
+            if isinstance(guide.teacher, Recipe)
+            else guide
             for guide in training.guides
         )
     )
@@ -396,26 +405,18 @@ def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> 
     """Return what a trained teacher sees: without privileged features all columns are those of dtrain."""
     if not has_privileged:
         return "all"
-    is_boosted = isinstance(teacher, str) and teacher == "boosted"
-    return teacher_sees or ("privileged" if is_boosted else "all")
+    return teacher_sees or ("privileged" if teacher == "boosted" else "all")
 
 
 def is_trained_here(teacher: Any) -> bool:
     """Whether ``teacher`` is the name of a kind of teacher or an estimator, to be trained here."""
-    return isinstance(teacher, str) or (is_estimator(teacher) and not isinstance(teacher, (Teacher, xgboost.DMatrix)))
+    # A class, too, for which the check asks for an instance.
+    is_meant = isinstance(teacher, (str, type)) or is_estimator(teacher)
+    return is_meant and not isinstance(teacher, (Teacher, xgboost.DMatrix))
 
 
-SETTINGS = ("method", "kl_weight", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
+SETTINGS = ("kl_weight", "method", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
 PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
 """The keywords with one value for all rows, and those with one value per row."""
 
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Keywords)}
-_OF_TRAINED = (
-    "method",
-    "teacher_sees",
-    "crossfit",
-    "crossfit_groups",
-    "teacher_params",
-    "privileged_evals",
-    "allow_overlap",
-)
+_OF_TRAINED = (*SETTINGS[1:], "crossfit_groups", "privileged_evals")

@@ -156,9 +156,6 @@ class Loss:
     """The loss of each row, from a float64 margin and target: the reference that the gradient is tested against."""
     label_advice: str = "correct such labels, or leave these rows out"
     """The remedy in the error for labels outside the range."""
-    has_gradient: bool = False
-    """Whether it has a mean and a gradient in the margin that is linear in the target, so that label and teacher can be
-    blended into one; else XGBoost is trained on copies of the rows."""
     multiclass: bool = False
     """Whether a row has one margin per class."""
     probabilities: bool = False
@@ -171,8 +168,6 @@ class Loss:
     """Params of the objective itself, which teacher and student share."""
     takes_targets: bool = False
     """Whether labels may have several columns, one for each of several targets."""
-    takes_noise: bool = False
-    """Whether q may be noisy if unbiased: the gradient is linear in the target, and the Hessian does not contain it."""
     applies_scale_pos_weight: bool = False
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
     stand_in: float = 0.0
@@ -199,6 +194,12 @@ class Loss:
         """Return this loss with its own settings among the params."""
         own = {name: params[name] for name in (*self.parameters, "max_delta_step") if name in params}
         return dataclasses.replace(self.configure(self, params), params=own)
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether it has a mean and a gradient in the margin that is linear in the target, so that label and teacher
+        can be blended into one; else XGBoost is trained on copies of the rows."""
+        return self.slope is not _no_gradient
 
     def has_gradient_of(self, other: Loss) -> bool:
         """Whether both have the same gradient, also if their predictions differ."""
@@ -263,9 +264,8 @@ class Loss:
         lower, upper = (matrix.get_float_info(field) for field in self.label_fields)
         if not lower.size == upper.size == matrix.num_row():
             raise ValueError(
-                f"{self.objective} requires labels of two bounds per row, {name} has {lower.size} lower and "
-                f"{upper.size} upper ones for {matrix.num_row()} rows: build it as xgboost.DMatrix(data, "
-                "label_lower_bound=, label_upper_bound=), with infinity as the upper bound of censored times"
+                f"{self.objective} requires labels of two bounds per row, {name} has {lower.size} and {upper.size} for "
+                f"{matrix.num_row()} rows: pass label_lower_bound= and label_upper_bound= to it"
             )
         check_bounds(lower, upper, name)
         return lower
@@ -358,33 +358,24 @@ def _with_variance_power(loss: Loss, params: Params) -> Loss:
         r = float(power)
         return np.exp((2 - r) * f) / (2 - r) + target * (np.exp((1 - r) * f) / (r - 1) if r > 1 else -f)
 
-    return dataclasses.replace(
-        loss,
-        slope=slope,
-        curvature=curvature,
-        row_loss=row_loss,
-        default_metric=f"tweedie-nloglik@{power:g}",
-    )
+    metric = f"tweedie-nloglik@{power:g}"
+    return dataclasses.replace(loss, slope=slope, curvature=curvature, row_loss=row_loss, default_metric=metric)
 
 
 def _with_one_quantile(loss: Loss, params: Params) -> Loss:
     (name,) = loss.parameters
     alpha: Any = params.get(name)
-    if not ("," in alpha if isinstance(alpha, str) else np.size(alpha) > 1):
-        return loss
-    return dataclasses.replace(
-        loss,
-        obstacle=f"{name} has several values, but a copy has one label for all of them: train a model for each",
-    )
+    has_several = "," in alpha if isinstance(alpha, str) else np.size(alpha) > 1
+    obstacle = f"{name} has several values, but a copy has one label for all of them: train a model for each"
+    return dataclasses.replace(loss, obstacle=obstacle if has_several else None)
 
 
 def _without_position_bias(loss: Loss, params: Params) -> Loss:
     obstacle = None
     if loss.objective == "rank:ndcg" and _is_true(params.get("ndcg_exp_gain", True)):
         obstacle = (
-            "rank:ndcg with its default, the exponential gain, requires integer relevances, and a teacher's are "
-            "not. Set params['ndcg_exp_gain'] = False (of PrivilegedXGBRanker: ndcg_exp_gain=False), with gains as "
-            "labels (2 ** label - 1 are those of the default), or use rank:pairwise, which keeps the labels"
+            "rank:ndcg with its default, the exponential gain, requires integer relevances, and a teacher's are not. "
+            "Set params['ndcg_exp_gain'] = False, with gains such as 2 ** label - 1 as labels, or use rank:pairwise"
         )
     elif _is_true(params.get("lambdarank_unbiased", False)):
         obstacle = "lambdarank_unbiased estimates position bias, and copies of rows have no position: leave it out"
@@ -403,10 +394,8 @@ _LOGISTIC = Loss(
     row_loss=lambda f, target: np.logaddexp(0.0, f) - target * f,
     label_advice="encode the classes as 0 and 1, or name another objective (multi:softprob for classes, "
     "reg:squarederror for numbers)",
-    has_gradient=True,
     probabilities=True,
     takes_targets=True,
-    takes_noise=True,
     applies_scale_pos_weight=True,
     newton_step=lambda mean: 1 / (1 + np.exp(-4 * (mean - 0.5))),
 )
@@ -420,10 +409,8 @@ _SOFTPROB = Loss(
     # XGBoost's diagonal Hessian of the softmax is twice p (1 - p).
     curvature=lambda mean, target: _variance(mean, target) * np.float32(2),
     row_loss=_cross_entropy,
-    has_gradient=True,
     multiclass=True,
     probabilities=True,
-    takes_noise=True,
 )
 # The teacher predicts a relevance for each row of a copied query.
 _NDCG = Loss(
@@ -445,7 +432,6 @@ _POISSON = Loss(
     slope=_difference,
     row_loss=lambda f, target: np.exp(f) - target * f,
     label_advice="give counts or amounts; reg:squarederror takes numbers of any sign",
-    has_gradient=True,
     has_exposure=True,
     # XGBoost 3.1 takes one target of counts and of Tweedie's amounts.
     takes_targets=not SHARES_ARE_MARGINS,
@@ -470,9 +456,7 @@ _ALL = (
         slope=_difference,
         curvature=lambda mean, target: array_module(mean).ones_like(mean),
         row_loss=lambda f, target: 0.5 * (f - target) ** 2,
-        has_gradient=True,
         takes_targets=True,
-        takes_noise=True,
         applies_scale_pos_weight=True,
     ),
     Loss("reg:absoluteerror", "regression", "mae"),
@@ -505,7 +489,6 @@ _ALL = (
         curvature=lambda mean, target: target / mean,
         row_loss=lambda f, target: f + target * np.exp(-f),
         label_advice="reg:tweedie takes amounts of 0 as well, or leave such rows out",
-        has_gradient=True,
         has_exposure=True,
         takes_targets=True,
         stand_in=1.0,
@@ -564,17 +547,15 @@ def loss_with_gradient(objective: Any) -> Loss:
     loss = loss_named(objective)
     if not loss.has_gradient:
         raise ValueError(
-            f"an objective in Python can guide the objectives {objectives_by_kind(with_gradient=True)}; {objective} "
-            "requires copies of the rows: use pi_xgb.train, which makes them"
+            f"{objective} requires copies of the rows, which an objective in Python cannot make: use pi_xgb.train"
         )
     return loss
 
 
-def objectives_by_kind(*, with_gradient: bool = False) -> str:
-    """Return the objectives that a teacher can guide (with a custom objective), for a message."""
-    losses = [loss for loss in _ALL if loss.has_gradient or not with_gradient]
-    named = {kind: [loss.objective for loss in losses if loss.kind == kind] for kind in KINDS}
-    return "; ".join(f"{', '.join(names)} ({KINDS[kind]})" for kind, names in named.items() if names)
+def objectives_by_kind() -> str:
+    """Return the objectives that a teacher can guide, for a message."""
+    named = {kind: [loss.objective for loss in _ALL if loss.kind == kind] for kind in KINDS}
+    return "; ".join(f"{', '.join(names)} ({KINDS[kind]})" for kind, names in named.items())
 
 
 def check_labels_alone(objective: Any, ranker: str) -> None:
@@ -584,6 +565,6 @@ def check_labels_alone(objective: Any, ranker: str) -> None:
         raise ValueError(f"{objective} requires queries, within which rows are ranked: use {ranker}")
     if loss is not None and loss.label_fields != ("label",):
         raise ValueError(
-            f"{objective} requires two bounds per row in place of y, for which estimators have no argument: use "
-            f"pi_xgb.train (on Dask pi_xgb.dask.train) with {' and '.join(loss.label_fields)} in the matrices"
+            f"{objective} requires two bounds per row in place of y, for which estimators have no argument: use train "
+            f"with {' and '.join(loss.label_fields)} in the matrices"
         )

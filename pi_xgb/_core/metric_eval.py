@@ -16,13 +16,6 @@ _CLOSE = np.float32(1e-7)
 _TINY = np.finfo(np.float32).tiny
 
 
-def loss_name(loss: Loss) -> str | None:
-    """Return the name of the loss that :func:`mean_loss` gives; None for objectives without a mean."""
-    if not loss.has_gradient:
-        return None
-    return "log loss" if loss.probabilities else "deviance" if loss.has_exposure else "rmse"
-
-
 def mean_loss(loss: Loss, q: Array, label: Array, weight: Array | None) -> float:
     """Return the loss of q as predictions of these labels.
 

@@ -18,10 +18,10 @@ from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_wei
 from .._xgb.booster import calling_booster, configuration_of
 from .._xgb.matrix import labels_of
 from .._xgb.params import check_scale_pos_weight, number_of_classes, user_params
-from .distillation import Distillation
+from .blend import Distillation
 from .joint import JointTeacher, pairs_of
 from .losses import NUMBERS, Loss, loss_with_gradient
-from .teachers import DEFAULT_KL_WEIGHT, as_guides, check_kl_weight, check_same_labelled
+from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, check_same_labelled, weighted
 from .training import Spec, Student, Training
 
 
@@ -97,7 +97,8 @@ class KLObjective:
         self.device = str(device)
         within = NUMBERS if objective is None else loss_with_gradient(objective).range
         self._labelled = read_labelled(labelled)
-        guides = as_guides(teacher, kl_weight, within, read_teacher_weight(teacher_weight))
+        every = weighted(teacher, kl_weight, read_teacher_weight(teacher_weight))
+        guides = [as_guide(guide, within) for guide in every]
         check_same_labelled(guides, self._labelled)
         self._guides = [guide for guide in guides if guide.kl_weight > 0]
         self.__setstate__({})
@@ -106,9 +107,8 @@ class KLObjective:
         """Return gradient and Hessian for ``xgboost.train``."""
         if not isinstance(dtrain, xgboost.DMatrix):
             raise TypeError(
-                f"{type(self).__name__} must be called with predictions and a DMatrix, as xgboost.train does, got a "
-                f"{type(dtrain).__name__} for the DMatrix: pass objective=pi_xgb.KLObjective(...).sklearn to "
-                "XGBClassifier and XGBRegressor"
+                f"{type(self).__name__} must be called with predictions and a DMatrix, got a {type(dtrain).__name__}: "
+                "pass objective=pi_xgb.KLObjective(...).sklearn to XGBClassifier and XGBRegressor"
             )
         label = labels_of(dtrain)
         if not label.size and self._labelled is not None and not self._labelled.any():
@@ -232,9 +232,8 @@ class KLObjective:
         if named is not None and not loss_with_gradient(named).has_gradient_of(loss):
             raise ValueError(
                 f"KLObjective has objective={named!r}, but the Booster trains {loss.objective!r}: set "
-                f"params['objective'] = {named!r}, or leave objective out of KLObjective. With a function as objective "
-                "XGBRegressor trains reg:squarederror and XGBClassifier its classes; for others pass objective= and "
-                "teacher= to PrivilegedXGBRegressor"
+                f"params['objective'] = {named!r}, or leave objective out of KLObjective. XGBoost's own estimators "
+                "take no other with a function: use PrivilegedXGBRegressor"
             )
         if loss.applies_scale_pos_weight and scale_pos_weight not in (1, given):
             raise ValueError(
@@ -248,8 +247,7 @@ class KLObjective:
         for name, values in [("labelled", self._labelled), *weights]:
             if values is not None and len(values) != n_rows:
                 raise ValueError(
-                    f"{name} has {len(values)} rows, but the training matrix has {n_rows}: pass values for these rows "
-                    "(in place of xgboost.cv use pi_xgb.cv)"
+                    f"{name} has {len(values)} rows, but the training matrix has {n_rows}: for folds use pi_xgb.cv"
                 )
         learns = any(guide.teacher.about.learns for guide in self._guides) or not self._guides
         is_unlabelled = self._labelled is not None and not self._labelled.any()

@@ -15,9 +15,8 @@ from .._arrays import Array, read_only
 from .._rows.checks import check_choice
 from .._rows.per_row import per_row as read_per_row
 from .._rows.supervision import MOST_WEIGHT, read_teacher_weight
-from .blend import HESSIANS
 from .losses import NUMBERS, SHARES, Range
-from .training import About, Guide, Teacher, Training
+from .training import HESSIANS, About, Guide, Teacher, Training
 
 DEFAULT_KL_WEIGHT = 0.5
 
@@ -106,8 +105,8 @@ class ModelTeacher(FixedTeacher):
             if classes is not None and list(classes) != list(range(len(classes))):
                 # Columns of predict_proba in another order would invert the teacher.
                 raise ValueError(
-                    f"the classes of {name} are {list(classes)}, but must be the labels 0, 1, ...: fit the "
-                    "model on these, or pass a function that returns the columns of its predict_proba in this order"
+                    f"the classes of {name} are {list(classes)}, but must be the labels 0, 1, ...: fit the model on "
+                    "these, or pass a function"
                 )
             q = np.asarray(model.predict_proba(data))
             if q.ndim == 2 and q.shape[1] == 2:
@@ -115,10 +114,7 @@ class ModelTeacher(FixedTeacher):
         elif callable(model):
             q = model(data)
         else:
-            raise TypeError(
-                f"model must have predict_proba or be callable, got {name}: pass model.predict (and data as a DMatrix "
-                "for a Booster)"
-            )
+            raise TypeError(f"model must have predict_proba or be callable, got {name}: pass model.predict")
         super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
         self.about = dataclasses.replace(self.about, kind=name if hasattr(model, "predict_proba") else "model")
 
@@ -155,8 +151,8 @@ def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
         raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
     if not 0 <= float(kl_weight) <= MOST_WEIGHT:
         raise ValueError(
-            f"{name} must be finite and at least 0, and at most {MOST_WEIGHT:g} (larger weights swamp the labels in "
-            f"float32), got {kl_weight!r}: 0 trains without the teacher, 1 weighs teacher and labels alike"
+            f"{name} must be finite, at least 0 and at most {MOST_WEIGHT:g}, got {kl_weight!r}: 0 trains without the "
+            "teacher, 1 weighs teacher and labels alike"
         )
     return float(kl_weight)
 
@@ -177,8 +173,7 @@ def weighted(teacher: Any, kl_weight: float | None, teacher_weight: Array | None
     if kl_weight is not None or teacher_weight is not None:
         keyword = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(
-            f"{keyword} is not supported with a list of (teacher, weight), which has its own weights: leave it out and "
-            "put each weight in the list, one number or one per row"
+            f"{keyword} is not supported with a list of (teacher, weight), which has its own weights: leave it out"
         )
     guides, name = [], "the weight of a teacher in the list"
     for member, weight in teacher:
@@ -190,11 +185,6 @@ def weighted(teacher: Any, kl_weight: float | None, teacher_weight: Array | None
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
             guides.append(Guide(member, most, None if per_row is None else per_row / most))
     return guides
-
-
-def as_guides(teacher: Any, kl_weight: float | None, within: Range, teacher_weight: Array | None = None) -> list[Guide]:
-    """Return the user's teachers: an array of q, a :class:`Teacher`, or a list of pairs of these and a weight."""
-    return [as_guide(guide, within) for guide in weighted(teacher, kl_weight, teacher_weight)]
 
 
 def as_guide(guide: Guide, within: Range) -> Guide:

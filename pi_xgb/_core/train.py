@@ -12,21 +12,21 @@ from xgboost import collective
 from xgboost.callback import TrainingCallback
 
 from .._privacy_record import record_privacy
-from .._rows.checks import check_whole
-from .._rows.matrix_checks import check_evals, check_metric
-from .._rows.supervision import check_evals_are_labelled, warn_of_idle_rows
+from .._rows.matrix_checks import check_evals
+from .._rows.supervision import warn_of_idle_rows
+from .._version import __version__
 from .._xgb.categories import warn_of_pieces
-from .._xgb.collective import all_or_none, on_any_worker
+from .._xgb.collective import all_or_none, global_max, global_sum, on_any_worker
 from .._xgb.matrix import can_be_cut, exclusive, slice_rows
 from .._xgb.params import user_params
 from .._xgb.signature import called_like, keyword_names
 from .blend import total_weight
 from .engines import MODULES, Engine, choose
 from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
-from .record import record
-from .training import Boosting, Guide, Spec, Training
+from .training import ABOUT_COLUMNS, Boosting, Guide, Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.train)
+_LONGEST = 200  # of a value in teacher_params
 
 
 @called_like(xgboost.train)
@@ -80,9 +80,10 @@ def train(
         The teacher. A kind or an estimator with scikit-learn's interface is trained first: boosting, XGBoost's random
         forest, a ridge model, or ``"mixed"``, a combination of the three weighted by out-of-fold loss, the best choice
         where labels are few. With ``privileged`` it learns from those features; without, from the columns of
-        ``dtrain``. None with ``privileged`` is ``"boosted"``, the paper's; None without is plain XGBoost. Instead of a
-        kind: an array with one q per row (one column per class), any :class:`Teacher`, or a list of (one of these,
-        weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
+        ``dtrain``. None with ``privileged`` is ``"mixed"``, or ``"boosted"`` with ``method="jpib"``,
+        ``privileged_evals`` or ``crossfit=0`` and where rows or objective allow no other; None without is plain
+        XGBoost. Instead of a kind: an array with one q per row (one column per class), any :class:`Teacher`, or a list
+        of (one of these, weight), whose weights, one number or one per row, then take the place of ``kl_weight``.
     teacher_sees : {"privileged", "all"}, default=None
         What a trained teacher sees: the privileged features, or those of ``dtrain`` as well. By default
         ``"privileged"`` for a boosted teacher (the paper) and ``"all"`` for every other.
@@ -182,32 +183,19 @@ def train_by(
             booster = boosting.run(params, obj=obj)
             record_privacy(booster, (), boosting.dtrain, boosting.xgb_model, obj)
             return booster, ()
-        training = read(keywords, Spec.read(own, boosting.xgb_model), boosting)
+        training = keywords.read(Spec.read(own, boosting.xgb_model), boosting).counting()
+        training.check_labelled_rows()
+        training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
         chosen = _engine(engine, training, boosting)
         training = with_fitted_teachers(training, None if boosting.keywords.get("verbose_eval") else False)
         rows = None if training.guides else _labelled_alone(training, boosting.dtrain)
         booster = MODULES[chosen].fit(training, boosting) if rows is None else boosting.run(params, rows)
         if training.guides:
-            record(booster, training, chosen)
+            _record(booster, training, chosen)
             warn_of_pieces(booster)
         teachers = [guide.teacher for guide in training.guides]
         record_privacy(booster, teachers, boosting.dtrain, boosting.xgb_model)
     return booster, training.guides
-
-
-def read(keywords: Keywords, spec: Spec, boosting: Boosting) -> Training:
-    """Return the training with its teachers of positive weight, after all checks that precede it."""
-    check_metric(boosting.keywords.get("custom_metric"))
-    check_whole("num_boost_round", boosting.num_boost_round)
-    keywords = keywords.agreed(spec, boosting)
-    with all_or_none("a check of the training data"):
-        training = keywords.read(spec, boosting)
-        keywords.check_continues(boosting.xgb_model)
-        check_evals_are_labelled(training.labelled, boosting.dtrain, boosting.evals)
-    training = training.counting()
-    training.check_labelled_rows()
-    training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
-    return training
 
 
 def _engine(engine: str, training: Training, boosting: Boosting) -> str:
@@ -228,3 +216,38 @@ def _labelled_alone(training: Training, dtrain: xgboost.DMatrix) -> xgboost.DMat
     if training.labelled is None or collective.is_distributed() or not can_be_cut(dtrain):
         return None
     return slice_rows(dtrain, np.flatnonzero(training.labelled))
+
+
+def _record(booster: xgboost.Booster, training: Training, engine: str) -> None:
+    """Record in the model how it was trained, and no data of the teachers."""
+    guides = training.guides
+    methods = {guide.teacher.about.method for guide in guides}
+    # A weight can be 0 on this worker alone.
+    weights = np.array([float(np.any(guide.weight > 0)) * guide.kl_weight for guide in guides])
+    n_rows, n_labelled = global_sum(np.array([training.n_rows, training.known.sum()])).astype(int).tolist()
+    kinds, settings = zip(*(_settings(guide, training.spec) for guide in guides), strict=True)
+    booster.set_attr(
+        pi_xgb_method="jpib" if "jpib" in methods else "kbpib",
+        pi_xgb_teacher=",".join(kinds),
+        pi_xgb_teacher_settings="; ".join(filter(None, settings)) or None,  # None removes those of a continued model
+        pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),
+        pi_xgb_rows=str(n_rows),
+        pi_xgb_labelled=str(n_labelled),
+        pi_xgb_engine=engine,
+        pi_xgb_version=__version__,
+    )
+
+
+def _settings(guide: Guide, spec: Spec) -> tuple[str, str]:
+    """Return the kind of a teacher and the keywords of its training; without params that are the student's."""
+    about = guide.teacher.about
+    kind, settings = about.kind or type(guide.teacher).__name__, dict(about.settings)
+    # Without params that may name a privileged column.
+    own, shared = (
+        {name: str(value)[:_LONGEST] for name, value in sorted(params.items()) if name not in ABOUT_COLUMNS}
+        for params in (settings.pop("teacher_params", {}), spec.params)
+    )
+    if own and own != shared:
+        settings["teacher_params"] = own
+    keywords = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+    return kind, f"{kind}: {keywords}" if keywords else ""

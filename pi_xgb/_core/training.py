@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import xgboost
@@ -27,6 +28,9 @@ from .._xgb.params import (
 from .._xgb.rebind import train_in_place_of
 from .losses import Loss, Range, loss_named
 
+Hessian = Literal["adaptive", "full", "damped"]
+HESSIANS = get_args(Hessian)
+"""The Hessians of an adaptive teacher, see :mod:`pi_xgb._core.blend`."""
 # Params about the student's columns do not apply to the teacher's.
 ABOUT_COLUMNS = ("monotone_constraints", "interaction_constraints")
 
@@ -88,9 +92,8 @@ class Spec:
         )
         if not own.loss.has_gradient_of(self.loss) or own.n_classes != self.n_classes:
             raise ValueError(
-                "teacher and student must share objective and num_class: the student has "
-                f"{self.objective!r} and {self.n_classes}, teacher_params have {own.objective!r} and {own.n_classes}. "
-                "Leave both out of teacher_params"
+                f"teacher and student must share objective and num_class: the student has {self.objective!r} and "
+                f"{self.n_classes}, teacher_params {own.objective!r} and {own.n_classes}. Leave both out of these"
             )
         return own
 
@@ -121,14 +124,12 @@ class Boosting:
         **changed: Any,
     ) -> xgboost.Booster:
         """Call ``xgboost.train``. A ``matrix`` in place of dtrain uses the cuts of dtrain."""
-        stands_in = matrix is not None and matrix is not self.dtrain
-        train = train_in_place_of(self.dtrain) if stands_in else xgboost.train
+        matrix = self.dtrain if matrix is None else matrix
+        train = xgboost.train if matrix is self.dtrain else train_in_place_of(self.dtrain)
         keywords = {"evals": self.evals, **self.keywords, **changed}
         if callbacks:
             keywords["callbacks"] = [*(self.keywords.get("callbacks") or ()), *callbacks]
-        booster: xgboost.Booster = train(
-            params, self.dtrain if matrix is None else matrix, self.num_boost_round, **keywords
-        )
+        booster: xgboost.Booster = train(params, matrix, self.num_boost_round, **keywords)
         return booster
 
 
@@ -219,8 +220,7 @@ class Teacher:
     def subset(self, rows: Array) -> Teacher:
         """This teacher for the given rows alone, as cross-validation needs it."""
         raise TypeError(
-            f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows) that returns the "
-            "teacher of those rows"
+            f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows) that returns a teacher"
         )
 
 
@@ -264,30 +264,29 @@ class Training:
     labelled: Array | None = None
     """Which rows have a label; None where all have."""
     guides: tuple[Guide, ...] = ()
-    has_own_weights: bool = False
-    """Whether each teacher has its own weight, so that a grid of ``kl_weight`` does not apply."""
     student: Student | None = None
     """What a teacher is told at the start of boosting; before, when it is only checked, None."""
-    n_rows: int = dataclasses.field(init=False)
-    known: Array = dataclasses.field(init=False)
-    """Which rows have a label, as a mask."""
-    teacher_label: Array = dataclasses.field(init=False)
-    """The labels as teachers see them: NaN where unknown."""
-    like: Array = dataclasses.field(init=False)
-    """An uninitialised array of the shape of a mean."""
 
-    def __post_init__(self) -> None:
-        label, labelled, n_rows = self.label, self.labelled, len(self.label)
-        derived = {
-            "n_rows": n_rows,
-            "known": np.ones(n_rows, bool) if labelled is None else labelled,
-            "teacher_label": label
-            if labelled is None
-            else np.where(per_label(labelled, label), label, np.float32(np.nan)),
-            "like": np.empty(label.shape if label.ndim == 2 else self.spec.shape(n_rows), np.float32),
-        }
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.label)
+
+    @functools.cached_property
+    def known(self) -> Array:
+        """Which rows have a label, as a mask."""
+        return np.ones(self.n_rows, bool) if self.labelled is None else self.labelled
+
+    @functools.cached_property
+    def teacher_label(self) -> Array:
+        """The labels as teachers see them: NaN where unknown."""
+        label = self.label
+        return label if self.labelled is None else np.where(per_label(self.known, label), label, np.float32(np.nan))
+
+    @functools.cached_property
+    def like(self) -> Array:
+        """An uninitialised array of the shape of a mean."""
+        return np.empty(self.label.shape if self.label.ndim == 2 else self.spec.shape(self.n_rows), np.float32)
 
     @classmethod
     def from_arrays(
@@ -298,10 +297,7 @@ class Training:
         check_weights(weight, n_rows, name)
         spec.loss.check_labels(label if labelled is None else label[labelled], spec.n_classes, name)
         if label.ndim == 2 and spec.scale_pos_weight != 1:
-            raise ValueError(
-                "scale_pos_weight is not supported with a teacher and several targets, since a row has one weight: "
-                "leave it out"
-            )
+            raise ValueError("scale_pos_weight is not supported with a teacher and several targets: leave it out")
         if labelled is not None:
             label = np.where(per_label(labelled, label), label, np.float32(0))
         effective = weight if weight.size else None
@@ -341,9 +337,7 @@ class Training:
         return self.replace(guides=tuple(guide for guide in self.guides if on_any_worker(np.any(guide.weight > 0))))
 
     def weighing(self, kl_weight: float) -> Training:
-        """The same teachers with another weight, unless the user gave each its own."""
-        if self.has_own_weights:
-            return self
+        """The same teachers with another weight."""
         return self.replace(guides=tuple(guide._replace(kl_weight=kl_weight) for guide in self.guides))
 
     def subset(self, rows: Array) -> Training:
@@ -358,9 +352,7 @@ class Training:
     def check_labelled_rows(self) -> None:
         """Raise if no row counts, or all labels that do are of one class; call it on every worker."""
         if global_sum(np.array([self.n_rows if self.weight is None else self.weight.sum()]))[0] == 0:
-            raise ValueError(
-                "the weights of dtrain are all 0, on every worker: give at least one row a positive weight"
-            )
+            raise ValueError("the weights of dtrain are all 0, on every worker: give a row a positive weight")
         if not on_any_worker(self.labelled is not None):
             return
         rows, loss = self.known, self.spec.loss
@@ -390,16 +382,14 @@ class Training:
         params = self.spec.params
         if "alpha" in params and not kl_weight_given:
             warn_user(
-                "params['alpha'] is XGBoost's L1 regularisation of leaf weights, not the alpha of the paper, which "
-                f"is kl_weight here (now at its default). For the paper's alpha pass kl_weight={params['alpha']!r}"
-                "; for L1 write reg_alpha, which means the same to XGBoost and silences this",
+                "params['alpha'] is XGBoost's L1 regularisation of leaf weights, not the alpha of the paper: pass that "
+                f"as kl_weight={params['alpha']!r}, or write reg_alpha for L1, which silences this",
             )
         unnamed = "objective" not in params and self.spec.objective == "reg:squarederror"
         if unnamed and bool(((self.label == 0) | (self.label == 1)).all()):
             warn_user(
-                "no objective is named, which means reg:squarederror as in XGBoost, but every label is 0 or 1: "
-                "for probabilities set params['objective'] = 'binary:logistic'; to keep squared error and "
-                "silence this set it to 'reg:squarederror'",
+                "no objective is named, which means reg:squarederror as in XGBoost, but every label is 0 or 1: set "
+                "params['objective'] = 'binary:logistic' for probabilities, or 'reg:squarederror'",
             )
 
 

@@ -15,7 +15,7 @@ import xgboost
 
 from .._arrays import Array
 from .._constraints.groups import BetweenGroups, EqualizedOdds
-from .._core.folds import Split
+from .._core.crossfit import Split
 from .._core.keywords import Keywords
 from .._core.training import Guide
 from .._progress import progress_bar

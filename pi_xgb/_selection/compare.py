@@ -11,7 +11,7 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.folds import Split
+from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.losses import LOSSES
 from .._rows.checks import check_confidence, check_jobs, check_whole, several

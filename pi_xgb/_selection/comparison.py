@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._core.folds import Split
+from .._core.crossfit import Split
 from .._plots.selection import plot_comparison
 from .._rows.checks import check_choice
 from .._stats.paired import Interval, corrected_interval, student

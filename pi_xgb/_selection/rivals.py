@@ -13,8 +13,8 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
+from .._core.fit_teacher import fit_teacher
 from .._core.learners.features import Features
-from .._core.learners.fit_teacher import fit_teacher
 from .._xgb.matrix import copy_queries, rows_without_values, side_by_side, slice_rows
 from .candidates import PLAIN, Candidate
 from .students import FoldStudents, Students, cut

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._core.folds import Split
+from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.training import Teacher
 from .._plots.selection import plot_selection

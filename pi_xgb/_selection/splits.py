@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array
-from .._core.folds import Split
+from .._core.crossfit import Split
 from .._rows.checks import check_whole
 from .._stats.folds import (
     check_apart,

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xgboost
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.crossfit import whole_queries
+from .._core.crossfit import SharedFolds, Split, whole_queries
 from .._core.engines import choose
-from .._core.folds import SharedFolds, Split, train_in_fold, training_rows
 from .._core.joint import pairs_of
-from .._core.keywords import Keywords
+from .._core.keywords import Keywords, with_fitted_teachers
 from .._core.losses import Loss
-from .._core.teachers import as_guides
+from .._core.teachers import as_guide, weighted
 from .._core.train import train
 from .._core.training import Boosting, Guide, Spec, Training
 from .._progress import progress_bar
@@ -90,7 +90,7 @@ class Students:
             )
         groups = whole_queries(spec.loss, dtrain, checked_groups(groups, n_rows), "groups")
         pairs = pairs_of(constraints, "constraints")
-        guides = as_guides(pairs, None, spec.loss.range) if pairs else []
+        guides = [as_guide(guide, spec.loss.range) for guide in weighted(pairs, None, None)] if pairs else []
         weight = read_teacher_weight(config.teacher_weight, n_rows)
         if config.teacher_weight is None and privileged is not None:
             weight = weight_of_known(privileged, besides=dtrain)
@@ -207,8 +207,12 @@ class Students:
 
     def take(self, rows: Array, held_out: Array, folds: SharedFolds | None = None) -> FoldStudents:
         """The students of some labelled rows, in their order, and of all unlabelled ones but those held out."""
-        unlabelled = None if self.labelled is None else ~self.labelled & ~self.idle
-        rows = training_rows(rows, held_out, unlabelled, self.groups, by_query=self.loss.by_query)
+        if self.labelled is not None:
+            unlabelled = ~self.labelled & ~self.idle
+            if self.groups is not None:
+                unlabelled &= ~pd.Series(self.groups).isin(self.groups[held_out]).to_numpy()
+            rows = np.concatenate([rows, np.flatnonzero(unlabelled)])
+            rows = np.sort(rows) if self.loss.by_query else rows  # the rows of a query stay adjacent
         part, test = cut(self.dtrain, rows), cut(self.dtrain, held_out)
         return FoldStudents(self, rows, part, held_out, test, None if folds is None else folds.subset(rows))
 
@@ -246,8 +250,9 @@ class FoldStudents:
             training = self.all.training(candidate)
             with exclusive(self.all.features_of(candidate)):
                 training = training.subset(self.rows)
-            fitted = train_in_fold(training, self.folds, f"{self.all.name} {candidate.way}")
-            self.guides[candidate.way] = fitted.guides[0]
+            way = f"{self.all.name} {candidate.way}"
+            folds = None if self.folds is None else dataclasses.replace(self.folds, way=way)
+            self.guides[candidate.way] = with_fitted_teachers(training, folds=folds).guides[0]
         return self.guides[candidate.way]._replace(kl_weight=candidate.kl_weight)
 
     def fit(self, candidate: Candidate, rounds: int, **keywords: Any) -> xgboost.Booster:

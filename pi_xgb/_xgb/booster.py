@@ -63,7 +63,6 @@ class Configuration:
     """The intercept as XGBoost spells it."""
     n_classes: int
     """``num_class``: 0 without several classes."""
-    tree_params: dict[str, Any]
     objective_params: dict[str, str]
     """The parameters of the objective."""
     settings: dict[str, str]
@@ -87,7 +86,6 @@ def configuration_of(booster: xgboost.Booster) -> Configuration:
         kind=learner["learner_train_param"]["booster"],
         base_score=str(model["base_score"]),
         n_classes=int(model["num_class"]),
-        tree_params=dict(trees.get("gbtree", trees).get("tree_train_param", {})),  # dart holds a gbtree
         objective_params=dict(_leaves(learner["objective"])),
         settings=dict(_leaves(linear)) | dict(_leaves(learner)) | own,
     )

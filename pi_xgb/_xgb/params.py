@@ -100,8 +100,8 @@ def steps_of(settings: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def carried_params(xgb_model: Any) -> dict[str, Any]:
-    """Return the tree parameters of a continued Booster; a file stores none."""
-    return configuration_of(xgb_model).tree_params if isinstance(xgb_model, xgboost.Booster) else {}
+    """Return the parameters of a continued Booster; a file stores those of trees as defaults."""
+    return configuration_of(xgb_model).settings if isinstance(xgb_model, xgboost.Booster) else {}
 
 
 def carried_objective_params(xgb_model: Any) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import types
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import xgboost
 
@@ -51,24 +51,19 @@ def train_in_place_of(dtrain: xgboost.DMatrix) -> Callable[..., Any]:
     return train
 
 
-class FoldParts(NamedTuple):
-    """A fold: the rows to train on, the training rows for metrics, the held-out rows, the params."""
-
-    trained: xgboost.DMatrix
-    shown: xgboost.DMatrix
-    test: xgboost.DMatrix
-    params: dict[str, Any]
+FoldParts = tuple[xgboost.DMatrix, xgboost.DMatrix, xgboost.DMatrix, dict[str, Any]]
+"""A fold: the rows to train on, the training rows for metrics, the held-out rows, the params."""
 
 
-def cv_on(folds: Callable[[dict[str, Any]], Sequence[FoldParts]]) -> Callable[..., Any]:
+def cv_on(folds: Callable[[dict[str, Any]], Iterable[FoldParts]]) -> Callable[..., Any]:
     """Return ``xgboost.cv`` on the folds that ``folds`` makes from the params."""
 
     def mknfold(*, param: dict[str, Any], evals: Sequence[Any] = (), **_: Any) -> list[Any]:
         packs = []
-        for fold in folds(param):
-            params = [*fold.params.items(), *(("eval_metric", metric) for metric in evals)]
-            pack = xgboost.training.CVPack(fold.trained, fold.test, params)
-            pack.watchlist = [(fold.shown, "train"), (fold.test, "test")]
+        for trained, shown, test, own in folds(param):
+            params = [*own.items(), *(("eval_metric", metric) for metric in evals)]
+            pack = xgboost.training.CVPack(trained, test, params)
+            pack.watchlist = [(shown, "train"), (test, "test")]
             packs.append(pack)
         return packs
 

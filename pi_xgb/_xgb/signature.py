@@ -21,8 +21,6 @@ TRAINING_KEYWORDS: set[str] = set()
 _ELSEWHERE = {
     "alpha": "pass the paper's alpha as kl_weight, and XGBoost's alpha (L1 regularisation) in params, as reg_alpha",
     "feval": "XGBoost renamed it to 'custom_metric'",
-    "fobj": "XGBoost renamed it to 'obj'",
-    "learning_rates": "XGBoost renamed it to 'callbacks'",
     "constraint": "pass a constraint as teacher=, and its weight as kl_weight=",
     "constraints": "pass constraints as teacher=[(constraint, weight), ...]",
 }

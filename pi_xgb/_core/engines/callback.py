@@ -8,9 +8,8 @@ from typing import Any
 import xgboost
 from xgboost.callback import TrainingCallback
 
-from ..._arrays import Array
 from ..._xgb.booster import configuration_of
-from ..distillation import Distillation
+from ..blend import Distillation
 from ..losses import Loss
 from ..training import Boosting, Guide, Spec, Student, Training
 
@@ -58,10 +57,4 @@ def shown_predictions(metric: Any, loss: Loss) -> Any:
 
     Under a custom objective XGBoost passes margins, but the user of this library gave no objective.
     """
-    if metric is None:
-        return None
-
-    def on_predictions(margin: Array, matrix: xgboost.DMatrix) -> Any:
-        return metric(loss.predict(margin), matrix)
-
-    return on_predictions
+    return metric and (lambda margin, matrix: metric(loss.predict(margin), matrix))

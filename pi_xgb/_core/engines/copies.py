@@ -16,14 +16,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xgboost
 
 from ..._arrays import Array
 from ..._xgb.collective import global_sum
-from ..._xgb.matrix import query_of_row, runs
+from ..._xgb.matrix import can_be_stacked, query_of_row, runs, stacked
 from ..._xgb.params import carried_params, give_back_params, native_params
-from ..._xgb.stack import can_be_stacked, stacked
-from ..distillation import answer
+from ..blend import answer
 from ..training import Boosting, Guide, Spec, Training
 
 
@@ -56,18 +56,10 @@ def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | N
 
 def _torn_query(query: Array, guides: Sequence[Guide]) -> str | None:
     """Return why the weights of a teacher do not fit the queries, which have one weight each; None if they do."""
-    for weight in (guide.per_row for guide in guides):
-        if weight is None:
-            continue
-        counts = weight > 0
-        highest = np.zeros(len(query))
-        np.maximum.at(highest, query[counts], weight[counts])
-        torn = np.flatnonzero(counts & (weight != highest[query]))
-        if torn.size:
-            return (
-                f"teacher_weight differs among the rows of {len(np.unique(query[torn]))} queries, first in row "
-                f"{torn[0]}: give all rows of a query the same weight, or 0"
-            )
+    for weight in (guide.per_row for guide in guides if guide.per_row is not None):
+        n_torn = int((pd.Series(weight[weight > 0]).groupby(query[weight > 0]).nunique() > 1).sum())
+        if n_torn:
+            return f"teacher_weight differs among the rows of {n_torn} queries: give all rows of a query the same, or 0"
     return None
 
 

@@ -15,7 +15,7 @@ import xgboost
 
 from ..._xgb.matrix import restored
 from ..._xgb.params import carried_params, give_back_params, native_params
-from ..distillation import Distillation
+from ..blend import Distillation
 from ..losses import NUMBERS
 from ..training import Boosting, Guide, Spec, Training
 

@@ -12,8 +12,7 @@ from ..._arrays import Array
 from ..._xgb.booster import rounds_in_use
 from ..._xgb.collective import on_any_worker
 from ..._xgb.matrix import slice_rows
-from ..blend import weighted_mean
-from ..distillation import Distillation
+from ..blend import Distillation, weighted_mean
 from ..losses import Loss
 from ..training import Spec, Training
 from .features import Features

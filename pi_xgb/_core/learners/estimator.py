@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import Array
-from ..._rows.names import describe
 from ..losses import Loss
 from ..training import Spec
 from .features import Features, as_rates
@@ -27,75 +26,6 @@ def is_frozen(estimator: Any) -> bool:
     from sklearn.frozen import FrozenEstimator
 
     return isinstance(estimator, FrozenEstimator)
-
-
-@dataclasses.dataclass(frozen=True)
-class EstimatorModel:
-    """A fitted estimator; ``classes`` are in the order of the labels."""
-
-    estimator: Any
-    loss: Loss
-    method: str
-    """``predict_proba`` or ``predict``."""
-    classes: Sequence[Any]
-    is_frozen: bool
-    """Whether it was fitted by the user, and so must know all the classes."""
-
-    def predict(self, features: Features) -> Array:
-        """The mean of each row, checked."""
-        import sklearn
-
-        name, method = type(self.estimator).__name__, self.method
-        with sklearn.config_context(enable_metadata_routing=False):
-            q = np.asarray(getattr(self.estimator, method)(features.as_table()))
-        if method == "predict_proba":
-            q = self._in_order(q)
-            q = q if self.loss.multiclass else q[:, 1]
-        elif q.ndim == 2 and q.shape[1] == 1:
-            q = q[:, 0]
-        n_rows = features.matrix.num_row()
-        if len(q) != n_rows:
-            raise ValueError(f"the teacher {name} must predict one value per row, got {len(q)} for {n_rows} rows")
-        if q.dtype.kind not in "fiub" or not np.isfinite(q).all():
-            raise ValueError(f"the {method} of the teacher {name} must be finite numbers: check its training data")
-        if self.loss.by_query:  # scores, which have no scale
-            return q.astype(np.float32)
-        low, high = float(q.min()), float(q.max())
-        if not self.loss.range.holds(low, high, slack=1e-6):
-            mixed = "teacher='mixed', or " if self.loss.has_gradient else ""
-            example = " (PoissonRegressor for counts)" if self.loss.has_exposure else ""
-            raise ValueError(
-                f"the {method} of the teacher {name} must {self.loss.range.must}, got values from {low:g} to {high:g}: "
-                f"use {mixed}an estimator for such labels{example}"
-            )
-        exposure = _exposure(self.loss, features)
-        q = q if exposure is None else q * exposure
-        return np.clip(q, self.loss.range.low, self.loss.range.high).astype(np.float32)
-
-    def _in_order(self, q: Array) -> Array:
-        """The columns of ``predict_proba`` in the order of the student's classes; an unseen class has probability 0."""
-        name = type(self.estimator).__name__
-        own = list(getattr(self.estimator, "classes_", self.classes))
-        if q.ndim != 2 or q.shape[1] != len(own):
-            raise ValueError(
-                f"the predict_proba of the teacher {name} must have one column for each of its {len(own)} classes, got "
-                f"shape {q.shape}"
-            )
-        wanted = list(self.classes)
-        if not set(own) <= set(wanted) or (self.is_frozen and len(own) < len(wanted)):
-            raise ValueError(
-                f"the teacher {name} must have the classes of y, {wanted[:5]}, got {own[:5]}: fit it on labels with "
-                "the names of y"
-            )
-        ordered = np.zeros((len(q), len(wanted)))
-        ordered[:, [wanted.index(value) for value in own]] = q
-        sums = ordered.sum(axis=1)
-        if np.abs(sums - 1).max(initial=0) > 1e-3:
-            raise ValueError(
-                f"the predict_proba of the teacher {name} must sum to 1 in each row, got sums from {sums.min():g} to "
-                f"{sums.max():g}: check the estimator, or use teacher='mixed'"
-            )
-        return ordered
 
 
 def _exposure(loss: Loss, features: Features) -> Array | None:
@@ -129,73 +59,119 @@ def _weight_keyword(estimator: Any) -> str | None:
     return None
 
 
+@dataclasses.dataclass(frozen=True)
 class Estimator:
-    """Fits clones of an estimator on tables."""
+    """An estimator, to be fitted on tables or fitted."""
 
-    def __init__(self, estimator: Any, spec: Spec, classes: Sequence[Any] | None = None) -> None:
-        self._estimator, self._spec = estimator, spec
-        self._is_frozen = is_frozen(estimator)
+    estimator: Any
+    spec: Spec
+    classes: Sequence[Any] | None
+    """The names of the student's classes in the order of the labels, which a frozen estimator must know."""
+    is_frozen: bool
+    """Whether the user has fitted it."""
+
+    @property
+    def _method(self) -> str:
         # The labels of reg:logistic may be shares, which a regressor learns.
-        shares = spec.objective == "reg:logistic" and not hasattr(estimator, "predict_proba")
-        self._method = "predict_proba" if spec.loss.probabilities and not shares else "predict"
-        n_classes = max(spec.n_classes, 2)
-        self._classes = list(range(n_classes) if classes is None or not self._is_frozen else classes)
+        shares = self.spec.objective == "reg:logistic" and not hasattr(self.estimator, "predict_proba")
+        return "predict_proba" if self.spec.loss.probabilities and not shares else "predict"
 
     def check(self, features: Features, label: Array, *, weighted: bool) -> None:
         """Raise, before any training, if it cannot predict for this objective, or was fitted on other columns."""
-        name, objective = type(self._estimator).__name__, self._spec.objective
+        name, objective = type(self.estimator).__name__, self.spec.objective
         learns_classes = self._method == "predict_proba"
-        if not hasattr(self._estimator, self._method):
+        if not hasattr(self.estimator, self._method):
             raise TypeError(
                 f"teacher must have {self._method} for {objective}, got {name}: pass a classifier with probabilities "
-                "(CalibratedClassifierCV adds them, StackingClassifier needs a final_estimator) for classes, a "
-                "regressor for numbers"
+                "(CalibratedClassifierCV adds them) for classes, a regressor for numbers"
             )
-        if hasattr(self._estimator, "predict_proba") and not (learns_classes or self._spec.loss.by_query):
+        if hasattr(self.estimator, "predict_proba") and not (learns_classes or self.spec.loss.by_query):
             raise TypeError(f"teacher must predict means for {objective}, got the classifier {name}: pass a regressor")
         if learns_classes and label.ndim == 2:
             raise ValueError(f"teacher must learn several labels per row, got {name}: use teacher='mixed'")
-        if learns_classes and not self._is_frozen and (label % 1).any():
+        if learns_classes and not self.is_frozen and (label % 1).any():
             raise ValueError(
-                f"teacher must learn labels between 0 and 1, got the classifier {name}: use teacher='mixed', or "
-                "reg:logistic with a regressor"
+                f"teacher must learn labels between 0 and 1, got the classifier {name}: use teacher='mixed'"
             )
-        fitted_on = getattr(self._estimator, "n_features_in_", None) if self._is_frozen else None
+        fitted_on = getattr(self.estimator, "n_features_in_", None) if self.is_frozen else None
         if fitted_on is not None and (n_seen := features.as_table().shape[1]) != fitted_on:
             raise ValueError(
                 f"teacher_sees must give the {name} the {fitted_on} columns that it was fitted on, it would see "
-                f"{n_seen}: set teacher_sees='privileged' or 'all', or pass a matrix of those columns"
+                f"{n_seen}: set teacher_sees='privileged' or 'all'"
             )
-        if weighted and not (self._is_frozen or _weight_keyword(self._estimator)):
+        if weighted and not (self.is_frozen or _weight_keyword(self.estimator)):
             raise ValueError(
-                f"teacher must take sample_weight in fit where rows have weights, got {name}: use another "
-                "estimator, or leave the weights out"
+                f"teacher must take sample_weight in fit where rows have weights, got {name}: leave the weights out"
             )
 
-    def fit(self, features: Features, label: Array, weight: Array | None) -> EstimatorModel:
+    def fit(self, features: Features, label: Array, weight: Array | None) -> Estimator:
         """Fit a clone on these rows; a frozen estimator stays as it is."""
         import sklearn
         from sklearn.base import clone
 
         target = label.astype(np.int64) if self._method == "predict_proba" else label
-        model = clone(self._estimator)
-        exposure, keyword = _exposure(self._spec.loss, features), None if self._is_frozen else _weight_keyword(model)
+        model = clone(self.estimator)
+        exposure, keyword = _exposure(self.spec.loss, features), None if self.is_frozen else _weight_keyword(model)
         if exposure is not None:
             target, weight = as_rates(label, np.ones(len(label)) if weight is None else weight, exposure)
         weights = {} if weight is None or keyword is None else {keyword: weight}
-        if not self._is_frozen:
-            seed = int(self._spec.params.get("seed", self._spec.params.get("random_state", 0)))
-            unset = {
-                name: seed
-                for name, value in model.get_params().items()
-                if name.rpartition("__")[2] == "random_state" and value is None
-            }
-            model.set_params(**unset)
+        if not self.is_frozen:
+            seed = int(self.spec.params.get("seed", self.spec.params.get("random_state", 0)))
+            unset = [name for name, value in model.get_params().items() if value is None]
+            model.set_params(**{name: seed for name in unset if name.rpartition("__")[2] == "random_state"})
         with sklearn.config_context(enable_metadata_routing=False):
             try:
                 model.fit(features.as_table(), target, **weights)
             except Exception as error:
-                columns = "of your table" if features.table is not None else f"{describe(features.names)} of a DMatrix"
-                error.add_note(f"raised by the teacher {type(model).__name__} on {len(target)} rows, columns {columns}")
+                error.add_note(f"raised by the teacher {type(model).__name__} on {len(target)} rows")
                 raise
-        return EstimatorModel(model, self._spec.loss, self._method, self._classes, self._is_frozen)
+        return dataclasses.replace(self, estimator=model)
+
+    def predict(self, features: Features) -> Array:
+        """The mean of each row, checked."""
+        import sklearn
+
+        name, method, loss = type(self.estimator).__name__, self._method, self.spec.loss
+        with sklearn.config_context(enable_metadata_routing=False):
+            q = np.asarray(getattr(self.estimator, method)(features.as_table()))
+        if method == "predict_proba":
+            q = self._in_order(q)
+            q = q if loss.multiclass else q[:, 1]
+        elif q.ndim == 2 and q.shape[1] == 1:
+            q = q[:, 0]
+        n_rows = features.matrix.num_row()
+        if len(q) != n_rows:
+            raise ValueError(f"the teacher {name} must predict one value per row, got {len(q)} for {n_rows} rows")
+        if q.dtype.kind not in "fiub" or not np.isfinite(q).all():
+            raise ValueError(f"the {method} of the teacher {name} must be finite numbers: check its training data")
+        if loss.by_query:  # scores, which have no scale
+            return q.astype(np.float32)
+        advice = "use an estimator for such labels (PoissonRegressor for counts)"
+        loss.range._replace(advice=advice).check(q, f"the {method} of the teacher {name}", slack=1e-6)
+        exposure = _exposure(loss, features)
+        q = q if exposure is None else q * exposure
+        return np.clip(q, loss.range.low, loss.range.high).astype(np.float32)
+
+    def _in_order(self, q: Array) -> Array:
+        """The columns of ``predict_proba`` in the order of the student's classes; an unseen class has probability 0."""
+        name = type(self.estimator).__name__
+        wanted = list(self.classes if self.is_frozen and self.classes is not None else range(self.spec.n_classes or 2))
+        own = list(getattr(self.estimator, "classes_", wanted))
+        if q.ndim != 2 or q.shape[1] != len(own):
+            raise ValueError(
+                f"the predict_proba of {name} must have a column for each of {len(own)} classes, got shape {q.shape}"
+            )
+        if not set(own) <= set(wanted) or (self.is_frozen and len(own) < len(wanted)):
+            raise ValueError(
+                f"the teacher {name} must have the classes of y, {wanted[:5]}, got {own[:5]}: fit it on labels with "
+                "the names of y"
+            )
+        ordered = np.zeros((len(q), len(wanted)))
+        ordered[:, [wanted.index(value) for value in own]] = q
+        sums = ordered.sum(axis=1)
+        if np.abs(sums - 1).max(initial=0) > 1e-3:
+            raise ValueError(
+                f"the predict_proba of the teacher {name} must sum to 1 in each row, got sums from {sums.min():g} to "
+                f"{sums.max():g}: check the estimator, or use teacher='mixed'"
+            )
+        return ordered

@@ -12,10 +12,10 @@ import xgboost
 
 from ..._arrays import Array
 from ..._rows.names import describe
-from ..._rows.tables import as_table, take_rows
 from ..._rows.tables import rows_without_values as table_rows_without_values
+from ..._rows.tables import take_rows
 from ..._xgb.categories import decoded_categories, encoded_categories
-from ..._xgb.matrix import matrix_of, rows_without_values, slice_rows
+from ..._xgb.matrix import rows_without_values, slice_rows
 
 
 class Features:
@@ -25,12 +25,6 @@ class Features:
         self.matrix, self.table = matrix, table
         self._recoded = recoded or {}
         """By the position of a column, the code of each of its categories in place of that of the matrix."""
-
-    @classmethod
-    def from_table(cls, table: Any) -> Features:
-        """The columns of a table."""
-        table = as_table(table, "rows")
-        return cls(matrix_of(table), table)
 
     def subset(self, rows: Array) -> Features:
         """The same columns of some of the rows."""

@@ -92,11 +92,6 @@ class ForestModel:
     low: Array
     """The least rate that it predicts, where labels are counts or costs."""
 
-    @property
-    def boosters(self) -> list[xgboost.Booster]:
-        """The forest as a list of one booster."""
-        return [self.booster]
-
     def predict(self, features: Features) -> Array:
         """The mean of each row, within the range of the objective."""
         matrix, offset = features.matrix, features.offset

@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ _PULSE = 30.0
 
 def is_gathered(teacher: Any) -> bool:
     """Whether this kind of teacher is fitted in one place; XGBoost trains the others over all workers."""
-    return not (isinstance(teacher, str) and teacher in ("boosted", "forest"))
+    return teacher not in ("boosted", "forest")
 
 
 def n_labelled_rows(training: Training) -> int:
@@ -63,8 +63,8 @@ def fit_gathered(recipe: Recipe) -> Fitted:
     known, n_labelled = recipe.training.known, n_labelled_rows(recipe.training)
     if n_labelled > MOST_LABELLED:
         raise ValueError(
-            f"teacher={recipe.kind!r} learns from at most {MOST_LABELLED} labelled rows in a distributed training, "
-            f"which one worker gathers, got {n_labelled}: use teacher='boosted', or label fewer rows"
+            f"teacher={recipe.teacher!r} learns from at most {MOST_LABELLED} labelled rows in a distributed training, "
+            f"got {n_labelled}: use teacher='boosted', or label fewer rows"
         )
     parts = _sent_to_first(_apart("sending labelled rows", partial(_part, recipe)))
     rank, needs_whole = collective.get_rank(), on_any_worker(not known.all())
@@ -73,17 +73,8 @@ def fit_gathered(recipe: Recipe) -> Fitted:
     return _apart("the predictions of the teacher", partial(_shared_out, recipe, whole, rank))
 
 
-class _Part(NamedTuple):
-    """The labelled rows of a worker."""
-
-    matrix: dict[str, Any]
-    categories: list[Any]
-    label: Array
-    weight: Array | None
-    own_weight: Array
-    query: Any
-    groups: Array | None
-    teacher_weight: Array | None
+_Part = dict[str, Any]
+"""The labelled rows of a worker, by the names of their fields."""
 
 
 def _part(recipe: Recipe) -> _Part | None:
@@ -92,16 +83,14 @@ def _part(recipe: Recipe) -> _Part | None:
         return None
     part = recipe.subset(rows)
     matrix = part.features.matrix
-    return _Part(
-        freeze(matrix),
-        encoded_categories(recipe.features.matrix),
-        part.training.label,
-        part.training.weight,
-        part.own_weight,
-        query_of_row(matrix),
-        part.groups,
-        part.teacher_weight,
-    )
+    return {
+        "matrix": freeze(matrix),
+        "categories": encoded_categories(recipe.features.matrix),
+        "query": query_of_row(matrix),
+        "label": part.training.label,
+        "weight": part.training.weight,
+        **{name: getattr(part, name) for name in ("own_weight", "groups", "teacher_weight")},
+    }
 
 
 def _sent_to_first(part: _Part | None) -> list[_Part | None]:
@@ -114,39 +103,31 @@ def _sent_to_first(part: _Part | None) -> list[_Part | None]:
     return parts
 
 
-class _Whole(NamedTuple):
-    """A fitted teacher, its values in the order of the workers and of their rows."""
-
-    fitted: Fitted
-    ends: Array
-    """How many labelled rows the workers up to each have."""
-    groups: Array | None
-
-
 def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
-    """Return a pickled :class:`_Whole`: what cannot be pickled is an error here, where no worker waits."""
+    """Return the fitted teacher, its values in the order of the workers and of their rows, how many labelled rows the
+    workers up to each have, and their groups. What cannot be pickled is an error here, where no worker waits.
+    """
     parts = [part for part in sent if part is not None]
     first = parts[0]
     for name in ("feature_names", "feature_types"):
-        if any(part.matrix[name] != first.matrix[name] for part in parts):
+        if any(part["matrix"][name] != first["matrix"][name] for part in parts):
             raise ValueError(f"the columns of all workers must have the same {name}: build them from one table")
-    if any(part.categories != first.categories for part in parts):
+    if any(part["categories"] != first["categories"] for part in parts):
         raise ValueError("categories must be the same on all workers, in one order: set them before the rows are split")
 
     def column(name: str) -> Array | None:
         """The values of all rows, 1 on workers without them."""
-        values = [getattr(part, name) for part in parts]
-        if all(one is None for one in values):
+        if all(part[name] is None for part in parts):
             return None
-        ones = [np.ones(len(part.label), np.float32) for part in parts]
-        return np.concatenate([default if one is None else one for one, default in zip(values, ones, strict=True)])
+        return np.concatenate(
+            [np.ones(len(part["label"]), np.float32) if part[name] is None else part[name] for part in parts]
+        )
 
-    label, query = np.concatenate([part.label for part in parts]), None
-    if first.query is not None:
-        n_queries = np.cumsum([0, *(part.query.max() + 1 for part in parts)])
-        query = np.concatenate([part.query + n_before for part, n_before in zip(parts, n_queries, strict=False)])
-    own_weight = np.concatenate([part.own_weight for part in parts])
-    matrix = _matrix([part.matrix for part in parts], label, weighted=query is None)
+    label, query = np.concatenate([part["label"] for part in parts]), None
+    if first["query"] is not None:
+        n_queries = np.cumsum([0, *(part["query"].max() + 1 for part in parts)])
+        query = np.concatenate([part["query"] + n_before for part, n_before in zip(parts, n_queries, strict=False)])
+    matrix = _matrix([part["matrix"] for part in parts], label, weighted=query is None)
     order = np.arange(len(label))
     if query is not None:
         set_queries(matrix, query)
@@ -159,7 +140,7 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
         recipe,
         training=training,
         features=Features(matrix),
-        own_weight=own_weight,
+        own_weight=column("own_weight"),
         groups=column("groups"),
         teacher_weight=column("teacher_weight"),
     )
@@ -170,8 +151,8 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
     fitted = whole.fit_members(needs_whole=needs_whole)
     back = np.argsort(order)
     fitted = fitted._replace(mean=fitted.mean[back], fold_of=fitted.fold_of[back])
-    ends = np.cumsum([0 if part is None else len(part.label) for part in sent])
-    return pickle.dumps(_Whole(fitted, ends, groups))
+    ends = np.cumsum([0 if part is None else len(part["label"]) for part in sent])
+    return pickle.dumps((fitted, ends, groups))
 
 
 def _matrix(frozen: list[dict[str, Any]], label: Any = None, *, weighted: bool = False) -> xgboost.DMatrix:
@@ -192,14 +173,14 @@ def _matrix(frozen: list[dict[str, Any]], label: Any = None, *, weighted: bool =
 
 def _shared_out(recipe: Recipe, pickled: bytes, rank: int) -> Fitted:
     """Return the teacher with the predictions of this worker's rows."""
-    whole: _Whole = pickle.loads(pickled)
-    fitted, known = whole.fitted, recipe.training.known
-    own = slice(whole.ends[rank] - int(known.sum()), whole.ends[rank])
+    fitted, ends, groups_of_all = pickle.loads(pickled)
+    known = recipe.training.known
+    own = slice(ends[rank] - int(known.sum()), ends[rank])
     fold_of = np.full(len(known), SHARED if fitted.crossfit else 0)
     fold_of[known] = fitted.fold_of[own]
     groups = recipe.whole_groups
     if groups is not None and fitted.crossfit:
-        with_labels = (groups[known], fold_of[known]) if whole.groups is None else (whole.groups, fitted.fold_of)
+        with_labels = (groups[known], fold_of[known]) if groups_of_all is None else (groups_of_all, fitted.fold_of)
         fold_of_group = dict(zip(*with_labels, strict=True))
         fold_of[~known] = pd.Series(groups[~known]).map(fold_of_group).fillna(SHARED)
     fold_of[~known & recipe.left_out] = LEFT_OUT
@@ -214,7 +195,8 @@ def _shared_out(recipe: Recipe, pickled: bytes, rank: int) -> Fitted:
         for block in np.array_split(rows, -(-len(rows) // _BLOCK)):
             features = Features(_matrix([freeze(recipe.features.subset(block).matrix)]))
             mean[block] = mean_of(fitted.members, fitted.mixture, features, fold)
-    return fitted._replace(mean=mean, fold_of=fold_of, columns=recipe.columns)
+    shared_out: Fitted = fitted._replace(mean=mean, fold_of=fold_of, columns=recipe.columns)
+    return shared_out
 
 
 def _apart(what: str, work: Callable[[], T]) -> T:

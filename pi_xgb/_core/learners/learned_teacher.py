@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import xgboost
 
 from ..._arrays import Array
-from ..crossfit import SHARED
+from ..._rows.tables import as_table
+from ..._xgb.matrix import matrix_of
+from ..crossfit import LEFT_OUT, SHARED
 from ..losses import NUMBERS, PROBABILITIES
-from ..metric_eval import loss_name
 from ..teachers import FixedTeacher
-from ..training import About, Teacher
-from .estimator import EstimatorModel
+from ..training import About, Teacher, per_label
 from .features import Columns, Features, Model
 from .mixture import Mixture
 
@@ -89,25 +89,16 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(
-        self,
-        q: Array,
-        members: Sequence[Member],
-        mixture: Mixture,
-        loss: float,
-        columns: Columns,
-        is_predicted: Array,
-    ) -> None:
-        within = PROBABILITIES if mixture.loss.probabilities else NUMBERS
-        if is_predicted.any():
-            within.check(q[is_predicted], "the q of the teacher")
-        self._q = q
-        if not is_predicted.all():
-            self._q = q.copy()
-            self._q[~is_predicted] = np.nan  # taken as an array, q then asks for weights of 0 in these rows
-        self.members, self.loss, self._mixture, self._columns = list(members), loss, mixture, columns
-        self.kind = members[0].kind if len(members) == 1 else "mixed"
-        self.about = About(kind=self.kind, within=within)
+    def __init__(self, fitted: Fitted, q: Array, settings: Mapping[str, Any], labelled: Array | None) -> None:
+        within = PROBABILITIES if fitted.mixture.loss.probabilities else NUMBERS
+        is_predicted = fitted.fold_of != LEFT_OUT
+        within.check(q[is_predicted], "the q of the teacher")
+        # Taken as an array, q then asks for weights of 0 in the other rows.
+        self._q = q if is_predicted.all() else np.where(per_label(is_predicted, q), q, np.float32(np.nan))
+        self.members, self.loss = list(fitted.members), fitted.loss
+        self._mixture, self._columns = fitted.mixture, fitted.columns
+        self.kind = self.members[0].kind if len(self.members) == 1 else "mixed"
+        self.about = About(kind=self.kind, settings=settings, labelled=labelled, within=within)
 
     @property
     def boosters(self) -> list[xgboost.Booster]:
@@ -125,8 +116,7 @@ class LearnedTeacher(FixedTeacher):
     @property
     def learned_here(self) -> bool:
         """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
-        model = self.members[0].models[0]
-        return not (isinstance(model, EstimatorModel) and model.is_frozen)
+        return not getattr(self.members[0].models[0], "is_frozen", False)
 
     def predict(self, rows: Any) -> Array:
         """Predict the mean of other rows.
@@ -145,7 +135,8 @@ class LearnedTeacher(FixedTeacher):
         ndarray
             float32, one value per row, or one column per class.
         """
-        features = Features(rows) if isinstance(rows, xgboost.DMatrix) else Features.from_table(rows)
+        table = None if isinstance(rows, xgboost.DMatrix) else as_table(rows, "rows")
+        features = Features(rows if table is None else matrix_of(table), table)
         features = self._columns.aligned(features)
         try:
             return mean_of(self.members, self._mixture, features)
@@ -160,13 +151,10 @@ class LearnedTeacher(FixedTeacher):
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
+        shares = ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members)
         in_sample = "on its own training rows" if self.learned_here else "on the labelled rows"
         where = "out of fold" if n_models > 1 else in_sample
-        loss = "" if np.isnan(self.loss) else f", {loss_name(self._mixture.loss)} {self.loss:.4f} {where}"
-        shares = (
-            ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members) if len(self.members) > 1 else self.kind
-        )
-        return f"<LearnedTeacher: {shares}, {n_models} model(s) each{loss}>"
+        return f"<LearnedTeacher: {shares}, {n_models} model(s) each, loss {self.loss:.4f} {where}>"
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(

@@ -13,15 +13,13 @@ from xgboost import collective
 
 from ..._arrays import Array
 from ..._progress import progress_bar
-from ..._rows.checks import check_choice, check_whole
-from ..._warnings import warn_user
-from ..._xgb.collective import on_any_worker
+from ..._rows.checks import check_choice
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
 from ..crossfit import (
     LEFT_OUT,
-    DealtFolds,
     Folds,
+    SharedFolds,
     check_crossfit,
     check_groups_apart,
     deal_labelled,
@@ -32,12 +30,12 @@ from ..crossfit import (
 )
 from ..metric_eval import mean_loss
 from ..training import About, Spec, Training, per_label
-from . import DEFAULT_TEACHER, LEARNERS, TEACHERS, gathered, members_of
+from . import LEARNERS, TEACHERS, members_of
 from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Columns, Features, Learner, Model
 from .forest import Forest
-from .gathered import fit_gathered, is_gathered, n_labelled_rows
+from .gathered import fit_gathered, is_gathered
 from .learned_teacher import Fitted, LearnedTeacher, Member
 from .mixture import Mixture
 
@@ -77,25 +75,19 @@ class Recipe:
     """The keywords of a booster's training: evaluation and early stopping."""
     classes: Sequence[Any] | None = None
     """The names of the classes that a frozen estimator knows."""
-    folds: DealtFolds | None = None
+    folds: SharedFolds | None = None
     """Dealt beforehand by a selection, in the place of those of ``crossfit``."""
-
-    @property
-    def kind(self) -> str:
-        """The name of its kind; of an estimator that of its class."""
-        return kind_of(self.teacher)
 
     def check(self) -> None:
         """Raise, before any training, if it cannot learn from these rows for this objective."""
         training, loss = self.training, self.training.spec.loss
-        check_rounds(self.num_boost_round)
         check_readable(self.teacher, self.features.matrix)
         if not isinstance(self.teacher, str):
             self._estimator.check(self.features, training.label, weighted=training.weight is not None)
-        elif not loss.has_gradient and self.kind != "boosted":
+        elif not loss.has_gradient and self.teacher != "boosted":
             raise ValueError(
-                f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}: the "
-                "others learn means, which this objective does not have"
+                f"teacher must be 'boosted' or an estimator with {loss.objective}, which has no means, got "
+                f"{self.teacher!r}"
             )
         self.check_crossfit(np.arange(training.n_rows))
         if self.crossfit and loss.kind == "label" and not self._is_gathered:
@@ -123,18 +115,17 @@ class Recipe:
     def fit(self, progress: bool | None = False) -> LearnedTeacher:
         """Return the trained teacher, with q out of fold where it is cross-fitted."""
         fitted = fit_gathered(self) if self._is_gathered else self.fit_members(progress)
-        training, is_predicted = self.training, fitted.fold_of != LEFT_OUT
-        known = training.known & is_predicted
+        training, known = self.training, self.training.known & (fitted.fold_of != LEFT_OUT)
         q = training.spec.loss.teacher_values(fitted.mean, training.label, known)
-        teacher = LearnedTeacher(q, fitted.members, fitted.mixture, fitted.loss, fitted.columns, is_predicted)
         settings: dict[str, Any] = {"crossfit": fitted.crossfit}
         if self.teacher_sees is not None:
             settings["teacher_sees"] = self.teacher_sees
         if any(member.kind == "boosted" for member in fitted.members):
             settings["teacher_params"] = self.boosted_spec.params
-        labelled = training.known if teacher.learned_here else training.labelled
-        teacher.about = dataclasses.replace(teacher.about, settings=settings, labelled=labelled)
-        return teacher
+        # A frozen estimator learned from other labels.
+        is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
+        labelled = training.known if is_own else training.labelled
+        return LearnedTeacher(fitted, q, settings, labelled)
 
     def fit_members(self, progress: bool | None = False, *, needs_whole: bool = False) -> Fitted:
         """Return the fitted members; ``needs_whole``: there are rows elsewhere that are in no fold."""
@@ -160,22 +151,22 @@ class Recipe:
         ]
         mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
-        loss_of_all = members[0].loss if len(members) == 1 else mean_loss(loss, mean[known], label[known], weight)
+        loss_of_all = mean_loss(loss, mean[known], label[known], weight)
         crossfit = 0 if folds.in_sample else len(folds.numbers)
         return Fitted(members, mixture, mean, loss_of_all, fold_of, crossfit, self.columns)
 
     @property
     def columns(self) -> Columns:
         """The columns that it learns from."""
-        return Columns(self.features, are_read_by_xgboost=self.kind in ("boosted", "forest"))
+        return Columns(self.features, are_read_by_xgboost=self.teacher in ("boosted", "forest"))
 
     @property
     def left_out(self) -> Array:
         """Which rows an estimator does not predict: those without values, where its weight is 0."""
-        if isinstance(self.teacher, str) or self.teacher_weight is None:
-            return np.zeros(self.training.n_rows, bool)
-        is_left_out: Array = self.features.empty_rows & (self.teacher_weight == 0)
-        return is_left_out
+        reads_all = isinstance(self.teacher, str) or self.teacher_weight is None
+        return (
+            np.zeros(self.training.n_rows, bool) if reads_all else self.features.empty_rows & (self.teacher_weight == 0)
+        )
 
     @property
     def _is_gathered(self) -> bool:
@@ -183,12 +174,12 @@ class Recipe:
 
     @property
     def _estimator(self) -> Estimator:
-        return Estimator(self.teacher, self.training.spec, self.classes)
+        return Estimator(self.teacher, self.training.spec, self.classes, is_frozen(self.teacher))
 
     def _learners(self) -> dict[str, Learner]:
         """Return the learner of each member, by the name of its kind."""
         if not isinstance(self.teacher, str):
-            return {self.kind: self._estimator}
+            return {kind_of(self.teacher): self._estimator}
         learners: dict[str, Learner] = {}
         for name in members_of(self.teacher, self.training.spec.loss):
             if name == "boosted":
@@ -260,53 +251,24 @@ class Recipe:
 
     def _fit(self, learner: Learner, folds: Folds, step: Callable[[], None], rows: Array) -> Model:
         """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
-        matrix, features, label, loss = (
-            self.features.matrix,
-            self.features,
-            self.training.label,
-            self.training.spec.loss,
-        )
+        training, features, matrix = self.training, self.features, self.features.matrix
         if self.teacher == "mixed" and len(rows) > _MOST_ROWS:
             rows = np.sort(np.random.default_rng(self.seed).choice(rows, _MOST_ROWS, replace=False))
-        is_part, weight = len(rows) < len(label), self.own_weight
+        label, weight, is_whole = training.label, self.own_weight, len(rows) == training.n_rows
+        can_weigh = folds.in_sample and training.spec.loss.has_gradient
         if not isinstance(learner, Boosted):
             features, label = self._features_of(rows), label[rows]
-            weight = None if self.training.weight is None else self.training.weight[rows]
-        elif (
-            is_part
-            and folds.in_sample
-            and loss.has_gradient
-            and (collective.is_distributed() or not can_be_cut(matrix))
-        ):
+            weight = None if training.weight is None else training.weight[rows]
+        elif not is_whole and can_weigh and (collective.is_distributed() or not can_be_cut(matrix)):
             chosen = np.zeros(len(label), np.float32)
             chosen[rows] = 1
-            label = np.where(per_label(chosen > 0, label), label, np.float32(loss.stand_in))
+            label = np.where(per_label(chosen > 0, label), label, np.float32(training.spec.loss.stand_in))
             weight = chosen * weight if weight.size else chosen
-        elif is_part:
+        elif not is_whole:
             features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
         model = learner.fit(features, label, weight)
         step()
         return model
-
-
-def kind_for_rows(training: Training, *matrices: xgboost.DMatrix) -> str:
-    """Return the kind of teacher that rows and objective allow, where the user named none; call it on every worker."""
-    n_labelled, is_readable = n_labelled_rows(training), not on_any_worker(not all(map(can_be_cut, matrices)))
-    if not training.spec.loss.has_gradient or n_labelled < 2:
-        return "boosted"
-    if collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
-        warn_user(
-            f"the teacher is boosted, since a mixed one learns from at most {gathered.MOST_LABELLED} labelled rows in "
-            f"a distributed training, got {n_labelled}: name teacher='boosted', or label fewer rows"
-        )
-        return "boosted"
-    if is_readable:
-        return DEFAULT_TEACHER
-    warn_user(
-        "the teacher is boosted, since a mixed one reads the values of the rows, which a QuantileDMatrix and external "
-        "memory do not give back: build a DMatrix for both matrices, or name teacher='boosted'"
-    )
-    return "boosted"
 
 
 def kind_of(teacher: Any) -> str:
@@ -316,16 +278,17 @@ def kind_of(teacher: Any) -> str:
 
 def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
     """Raise unless the matrices hold values, which every teacher but a boosted one reads."""
-    if not (isinstance(teacher, str) and teacher == "boosted") and not all(map(can_be_cut, matrices)):
+    if teacher != "boosted" and not all(map(can_be_cut, matrices)):
         raise TypeError(
-            f"teacher={kind_of(teacher)!r} requires a matrix with the values of the rows, got a QuantileDMatrix or "
-            "external memory: build a DMatrix, or use teacher='boosted' with crossfit=0"
+            f"teacher={kind_of(teacher)!r} requires the values of the rows, got a QuantileDMatrix or external memory: "
+            "build a DMatrix, or use teacher='boosted' with crossfit=0"
         )
 
 
 def check_teacher_word(teacher: Any) -> None:
     """Raise unless this is the name of a kind of teacher, or an estimator."""
-    check_instance(teacher)
+    if isinstance(teacher, type):
+        raise TypeError(f"teacher must be an instance, got the class {teacher.__name__}: pass {teacher.__name__}()")
     if isinstance(teacher, str):
         check_choice(teacher, TEACHERS, "teacher")
     elif not is_estimator(teacher):
@@ -335,34 +298,16 @@ def check_teacher_word(teacher: Any) -> None:
         )
 
 
-def check_instance(teacher: Any) -> None:
-    """Raise for the class of an estimator in place of an instance."""
-    if isinstance(teacher, type):
-        raise TypeError(f"teacher must be an instance, got the class {teacher.__name__}: pass {teacher.__name__}()")
-
-
 def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
     """Return ``crossfit`` if the user set it, 0 for a teacher that may predict its training rows, else None."""
     if crossfit is not None:
-        if isinstance(teacher, str) and teacher == "mixed" and crossfit == 0:
+        if teacher == "mixed" and crossfit == 0:
             raise ValueError(
-                "crossfit must be at least 2 with teacher='mixed', got 0: the weights of its members are chosen by "
-                "their out-of-fold loss. Leave crossfit out"
+                "crossfit must be at least 2 with teacher='mixed', whose weights need it, got 0: leave crossfit out"
             )
         if crossfit and is_frozen(teacher):
             raise ValueError(
                 f"crossfit must be 0 with a frozen estimator, which is fitted already, got {crossfit}: leave it out"
             )
         return crossfit
-    in_sample = is_frozen(teacher) if not isinstance(teacher, str) else teacher == "boosted" and not sees_student
-    return 0 if in_sample else None
-
-
-def check_rounds(num_boost_round: int) -> None:
-    """Raise for a teacher without rounds, which would predict the average."""
-    check_whole("num_boost_round", num_boost_round)
-    if num_boost_round < 1:
-        raise ValueError(
-            f"num_boost_round must be at least 1 with a teacher, got {num_boost_round}: set it higher, or "
-            "train without a teacher"
-        )
+    return 0 if (teacher == "boosted" and not sees_student) or is_frozen(teacher) else None

@@ -9,15 +9,14 @@ import numpy as np
 import xgboost
 from xgboost import collective
 
-from ..._arrays import Array
-from ..._rows.matrix_checks import Evals, check_is_dmatrix
-from ..._rows.supervision import checked_groups, read_labelled, read_teacher_weight, weight_of_known
-from ..._xgb.matrix import exclusive, slice_rows
-from ..metric_eval import eval_of_means
-from ..training import Spec, Training
-from .features import Features
-from .learned_teacher import LearnedTeacher
-from .recipe import Recipe, check_teacher_word, chosen_crossfit, kind_for_rows
+from .._rows.matrix_checks import Evals, check_is_dmatrix
+from .._rows.supervision import weight_of_known
+from .._xgb.matrix import exclusive, slice_rows
+from .keywords import Keywords
+from .learners.learned_teacher import LearnedTeacher
+from .learners.recipe import check_teacher_word
+from .metric_eval import eval_of_means
+from .training import Boosting, Spec, Training
 
 
 def fit_teacher(
@@ -95,53 +94,43 @@ def fit_teacher(
         teacher = "boosted"
     if teacher is not None:
         check_teacher_word(teacher)
-    is_boosted = isinstance(teacher, str) and teacher == "boosted"
-    if not is_boosted and (evals or early_stopping_rounds):
+    if teacher != "boosted" and (evals or early_stopping_rounds):
         raise ValueError(f"evals and early_stopping_rounds require teacher='boosted', got {teacher!r}: leave them out")
     check_is_dmatrix(dprivileged, "privileged")
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
-        spec, n_rows = Spec.read(params), dprivileged.num_row()
-        training = Training.from_matrix(spec, dprivileged, read_labelled(labelled, n_rows), name="privileged")
-        training.check_labelled_rows()
-        if teacher is None:
-            teacher = kind_for_rows(training, dprivileged)
-        per_row = read_teacher_weight(teacher_weight, n_rows)
-        if teacher_weight is None:
-            per_row = weight_of_known(dprivileged)
-        crossfit = chosen_crossfit(crossfit, teacher, sees_student=False)
-        if crossfit_groups is not None and crossfit == 0:
-            raise ValueError("crossfit_groups require crossfit of at least 2, got crossfit=0: pass crossfit as well")
-        recipe = Recipe(
+        keywords = Keywords(
+            dprivileged,
             teacher=teacher,
-            training=training,
-            boosted_spec=spec,
-            features=Features(dprivileged),
-            own_weight=dprivileged.get_weight(),
-            num_boost_round=num_boost_round,
             crossfit=crossfit,
-            groups=checked_groups(crossfit_groups, n_rows, "crossfit_groups"),
-            teacher_weight=per_row,
-            seed=seed,
-            keywords={
-                "evals": evals,
-                "early_stopping_rounds": early_stopping_rounds,
-                "maximize": maximize,
-                "verbose_eval": verbose_eval,
-            },
+            allow_overlap=True,  # with the student's matrix, which is the same here
+            labelled=labelled,
+            teacher_weight=weight_of_known(dprivileged) if teacher_weight is None else teacher_weight,
+            crossfit_groups=crossfit_groups,
         )
-        recipe.check()
-        learned = recipe.fit(None if verbose_eval else False)
-        learned.about = dataclasses.replace(learned.about, weight=per_row)
-        if verbose_eval and not (spec.loss.by_query or spec.loss.label_fields != ("label",)):
-            _print_score(learned, spec, dprivileged, training.labelled)
+        keywords.check()
+        training = keywords.read(Spec.read(params), Boosting(dprivileged, num_boost_round), "privileged")
+        training.check_labelled_rows()
+        (guide,) = training.guides
+        stopping = {"early_stopping_rounds": early_stopping_rounds, "maximize": maximize}
+        recipe = dataclasses.replace(
+            guide.teacher,
+            teacher_sees=None,
+            seed=seed,
+            keywords={"evals": evals, **stopping, "verbose_eval": verbose_eval},
+        )
+        learned: LearnedTeacher = recipe.fit(None if verbose_eval else False)
+        learned.about = dataclasses.replace(learned.about, weight=guide.per_row)
+        loss = training.spec.loss
+        if verbose_eval and not (loss.by_query or loss.label_fields != ("label",)):
+            _print_score(learned, training, dprivileged)
         return learned
 
 
-def _print_score(teacher: LearnedTeacher, spec: Spec, matrix: xgboost.DMatrix, labelled: Array | None) -> None:
+def _print_score(teacher: LearnedTeacher, training: Training, matrix: xgboost.DMatrix) -> None:
     """Print the metrics of q on the labelled rows."""
-    if labelled is not None:
-        matrix = slice_rows(matrix, np.flatnonzero(labelled))
-    q = teacher.values if labelled is None else teacher.values[labelled]
+    q, known, spec = teacher.values, training.known, training.spec
+    if not known.all():
+        matrix, q = slice_rows(matrix, np.flatnonzero(known)), q[known]
     scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
     n_models = len(teacher.members[0].models)
     rows = f", out of {n_models} folds" if n_models > 1 else ", its training rows" * teacher.learned_here
