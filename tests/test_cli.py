@@ -75,6 +75,7 @@ def is_model(name, expected):
         (["--teacher", "mixed"], {"teacher": "mixed"}),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_train_gives_the_model_of_the_library(files, capsys, options, keywords):
     drop = "sex,q,ill" if "--weight" in options else "sex,w,q,ill"
     works("train", "train.csv", *GUIDED, "--drop", drop, *options, "--out", "model.ubj")
@@ -119,6 +120,7 @@ def test_train_without_privileged_columns_is_xgboost(files):
 
 
 @pytest.mark.parametrize("name", ["train.parquet", "train.csv.gz", "train.csv.bz2", "indexed.parquet"])
+@pytest.mark.slow
 def test_train_on_another_format_gives_the_same_model(files, name):
     rows, _ = files
     if name.endswith("parquet"):
@@ -262,6 +264,7 @@ def test_compare_prints_the_table_and_the_verdict_of_the_library(files, capsys):
 # --- labels and predictions ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_labels_decide_the_objective_and_come_back_by_name(files, capsys):
     rows, _ = files
     for frame in files:
@@ -501,6 +504,7 @@ def test_train_with_a_constraint_beside_a_teacher_gives_the_model_of_the_library
     assert same_trees("m.ubj", pi_xgb.train(PARAMS, dtrain, 6, teacher=teachers))
 
 
+@pytest.mark.slow
 def test_tune_with_a_constraint_chooses_under_it(files, capsys):
     options = ["--privileged", "z0,z1", *SHORT, "--constraint", "parity:sex=20", "--format", "csv", "--out", "m.ubj"]
     works("tune", "train.csv", *CONSTRAINED, *options)

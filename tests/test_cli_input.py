@@ -130,6 +130,7 @@ def minus(number):
      lambda number: str(number).replace(".", ",")],
     ids=["Unicode minus", "dollar", "percent", "euro", "thousands", "decimal comma"],
 )  # fmt: skip
+@pytest.mark.slow
 def test_column_of_numbers_in_another_spelling_is_an_error_with_the_first(files, capsys, spelling):
     rows, _ = files
     numbers = rows["x1"].abs().round(3) + 1
@@ -169,6 +170,7 @@ def test_few_texts_among_numbers_are_an_error_and_many_are_categories(
     assert xgb.Booster(model_file="m.ubj").feature_types == ["c"]
 
 
+@pytest.mark.slow
 def test_the_ways_out_are_those_that_the_error_names(files, capsys):
     rows, _ = files
     change(rows, "x1", "n.d.")
@@ -251,6 +253,7 @@ FAST = ("zeros", "whole and not", "of several", "numbers")
 @pytest.mark.parametrize(
     "names", [pytest.param(CLASSES[name], marks=[] if name in FAST else pytest.mark.slow, id=name) for name in CLASSES]
 )
+@pytest.mark.slow
 def test_names_of_classes_are_those_of_the_file(files, capsys, names, gap):
     for frame, name in zip(files, ("train.csv", "test.csv"), strict=True):
         frame["code"] = np.array(names)[(frame["y"].to_numpy() + np.arange(len(frame)) // 50) % len(names)]

@@ -299,6 +299,7 @@ OF_XGBOOST = [pytest.param(name, marks=[] if name in FAST else pytest.mark.slow)
 
 
 @pytest.mark.parametrize("objective", OF_XGBOOST)
+@pytest.mark.slow
 def test_every_objective_is_trained_judged_and_chosen_by_its_own_metric(
     timed: pd.DataFrame, capsys: Any, objective: str
 ) -> None:

@@ -39,6 +39,7 @@ def folds_of(n=160):
 
 
 @pytest.mark.filterwarnings("ignore:.*have no privileged value:UserWarning")
+@pytest.mark.slow
 def test_rows_with_neither_label_nor_teacher_are_said():
     x, z, y = rows()
     z.iloc[:20], y = np.nan, y.where(np.arange(160) >= 20)
@@ -102,6 +103,7 @@ def test_the_table_is_that_of_a_loop_written_by_hand():
         assert row.gain == pytest.approx(found.score[fold, "plain XGBoost"] - row.score, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_rivals_and_teacher_are_those_of_fit_teacher():
     x, z, y = rows()
     label, both = y.to_numpy(), x.join(z)
@@ -118,6 +120,7 @@ def test_rivals_and_teacher_are_those_of_fit_teacher():
         assert found[fold, "teacher"] == pytest.approx(roc_auc_score(label[test], mean), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_z_imputed_is_better_than_x_alone_where_x_tells_z_and_uses_no_z_of_held_out_rows():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(500, 3))
@@ -185,6 +188,7 @@ def test_the_verdict_is_the_student_unless_another_model_is_clearly_better(gains
     assert found.verdict.splitlines() == [*lines[:2], lines[-1]]
 
 
+@pytest.mark.slow
 def test_privileged_columns_inside_x_are_the_same():
     x, z, y = rows()
     settings = {**FEW, "teacher": "boosted"}
@@ -199,6 +203,7 @@ def test_privileged_columns_inside_x_are_the_same():
         (lambda q: q > 0.5, "logloss"),
     ],
 )
+@pytest.mark.slow
 def test_the_objective_follows_from_y(y, metric):
     made = pi_xgb.datasets.make_privileged(160, n_features=4, n_privileged=2)
     settings = {**FEW, "params": {"max_depth": 2, "nthread": 1}, "teacher": "boosted"}

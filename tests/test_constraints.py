@@ -161,6 +161,7 @@ def mean_over(p, weight, similar):
 
 @examples(8)
 @given(seed=seeds, weighted=st.booleans())
+@pytest.mark.slow
 def test_individual_fairness_is_the_mean_over_similar_rows(seed, weighted):
     p, label, weight, column = rows(seed, 30, weighted=weighted)
     rng = np.random.default_rng(seed)

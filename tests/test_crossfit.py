@@ -143,6 +143,7 @@ def test_train_teaches_what_fit_teacher_learns(name, crossfit):
 
 
 @pytest.mark.parametrize("kind", ["boosted", "forest", "linear", "mixed"])
+@pytest.mark.slow
 def test_a_row_does_not_hear_its_own_label(kind):
     aucs = []
     for seed in range(3):

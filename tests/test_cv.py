@@ -520,6 +520,7 @@ def test_fpreproc_decides_about_the_folds_params_and_weights() -> None:
 
 
 @pytest.mark.parametrize("kind", [k for k in GUIDING if k != "list"])
+@pytest.mark.slow
 def test_a_grid_is_its_single_weights_one_under_another(kind: str) -> None:
     data, grid = table("binary:logistic"), [0.0, 0.25, 2.0]
     keywords: dict[str, Any] = {"metrics": ["auc", "logloss"], "seed": 3, "nfold": 4}

@@ -51,6 +51,7 @@ def held_out_scores(kl_weight, folds, n=1200):
     return scores
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_folds_trained_by_hand():
     order = np.random.default_rng(1).permutation(1200)
     folds = [(np.setdiff1d(order, part), np.sort(part)) for part in np.array_split(order, 4)]
@@ -73,6 +74,7 @@ def test_the_table_is_that_of_folds_trained_by_hand():
 
 @pytest.mark.filterwarnings("ignore:.*overfitted")
 @pytest.mark.parametrize("constraint", [EqualizedOdds, PredictiveParity])
+@pytest.mark.slow
 def test_each_constraint_has_its_gap(constraint):
     frontier = found(constraint)
     assert frontier.gap == constraint.gap
@@ -137,6 +139,7 @@ def test_what_a_frontier_says():
         found.at(0.05)
 
 
+@pytest.mark.slow
 def test_wanted_gaps_are_closed_in_on():
     frontier = found(gap=[0.12, 0.999, 0.0])
     weights = frontier.table.index
@@ -235,6 +238,7 @@ def test_the_trained_model_has_the_chosen_step(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:.*overfitted")
 @pytest.mark.parametrize("constraint", [EqualizedOdds, TruePositiveRateParity])
+@pytest.mark.slow
 def test_constraints_within_labels_are_measured_with_both_steps(constraint):
     frontier, alone = found(constraint, n=200, n_boot=0), {}
     for step in ("full", "adaptive"):
@@ -249,6 +253,7 @@ def test_constraints_within_labels_are_measured_with_both_steps(constraint):
 
 
 @pytest.mark.filterwarnings("ignore:.*overfitted")
+@pytest.mark.slow
 def test_the_gap_on_training_rows_is_that_of_folds_trained_by_hand():
     x, y, sex = made()
     weight = np.random.default_rng(3).integers(1, 4, 1200).astype(float)
@@ -267,6 +272,7 @@ def test_the_gap_on_training_rows_is_that_of_folds_trained_by_hand():
         assert row["equalized_odds_train"] == pytest.approx(np.mean(gaps))
 
 
+@pytest.mark.slow
 def test_a_warning_says_where_training_and_held_out_gap_part(recwarn):
     data = pi_xgb.datasets.make_privileged(1500, group_gap=1.5, seed=0)
     keywords = {"constraint": DemographicParity(data.group), "kl_weight": 100, "nfold": 3}

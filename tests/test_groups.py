@@ -52,6 +52,7 @@ def sensitive(draw):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(sensitive())
+@pytest.mark.slow
 def test_metrics_constraints_and_importance_make_the_same_groups(features):
     groups = as_groups(features, N_ROWS)
     if groups.count < 2:

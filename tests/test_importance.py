@@ -263,6 +263,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("kind", CASES)
+@pytest.mark.slow
 def test_equals_the_definition(kind):
     case, group = CASES[kind](seed=1)
     data = xgb.DMatrix(case.X, enable_categorical=True, nthread=1)

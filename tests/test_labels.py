@@ -74,6 +74,7 @@ def test_privileged_columns_without_any_value_are_an_error(road, nobody_trains):
 
 
 @pytest.mark.parametrize("word", ["nan", "NaN", "", "  ", "?", "None", "<NA>", "NaT"])
+@pytest.mark.slow
 def test_a_class_that_may_mean_no_label_is_pointed_out(word):
     # A NumPy array of texts makes the text "nan" of a NaN.
     y = np.where(DATA.y == 1, "ill", "well").astype(object)

@@ -172,6 +172,7 @@ def train(data, *options, out="model.ubj"):
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
 @pytest.mark.parametrize("unlabelled", ["teach", "drop"])
+@pytest.mark.slow
 def test_train_reads_labels_of_rows_whose_horizon_has_passed(late, capsys, name, unlabelled):
     frame, found = late
     cleared = frame.assign(ill=frame["ill"].where(found.labelled)).drop(columns=["seen", "came"])

@@ -103,6 +103,7 @@ def test_means_have_the_shape_and_the_range_of_the_objective(kind, name, n_targe
 
 @every_kind
 @given(name=st.sampled_from(DISTINCT), seed=st.integers(0, 99), power=st.integers(-6, 6))
+@pytest.mark.slow
 def test_the_scale_of_weights_changes_nothing(kind, name, seed, power):
     x = rows(40, seed)
     label = labels(name, signal_of(x), seed)

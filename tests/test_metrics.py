@@ -135,6 +135,7 @@ class TestProperties:
     @pytest.mark.parametrize("name", GAPS)
     @few
     @given(rows, st.randoms(use_true_random=False))
+    @pytest.mark.slow
     def test_invariances(self, name, drawn, random):
         y, d, g = drawn
         metric = GAPS[name]
@@ -361,6 +362,7 @@ class TestFairlearn:
 
     @pytest.mark.parametrize("n_groups", [2, 5])
     @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.slow
     def test_same_values(self, fair, n_groups, weighted):
         rng = np.random.default_rng(n_groups)
         for _ in range(5):

@@ -63,6 +63,7 @@ def alike(name, y, p):
 
 @pytest.mark.parametrize("n_groups", [2, 4])
 @pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.slow
 def test_value_and_p_value_are_those_of_permuting_the_groups(name, n_groups):
     y, p, group = rows_of(3, 300, n_groups, apart=0.04)
     reported = metrics.disparity_report(y, p, sensitive_features=group, metrics=name).loc[name]
@@ -79,6 +80,7 @@ def test_value_and_p_value_are_those_of_permuting_the_groups(name, n_groups):
 
 @pytest.mark.parametrize("n_groups", [2, 4])
 @pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.slow
 def test_the_interval_of_a_large_gap_is_that_of_resampling_the_rows(name, n_groups):
     # Far from 0 nothing is folded, and inversion gives what the percentiles of resampled rows give.
     rng, n = np.random.default_rng(2), 2000
@@ -100,6 +102,7 @@ def test_the_interval_of_a_large_gap_is_that_of_resampling_the_rows(name, n_grou
 
 
 @pytest.mark.parametrize("weights", ["equal", "of groups and rows"])
+@pytest.mark.slow
 def test_the_null_of_curves_is_that_of_permutations(weights):
     y, p, g = rows_of(0, 60)
     p, rng = np.round(p, 2), np.random.default_rng(1)

@@ -278,6 +278,7 @@ class TestChooseThreshold:
     @pytest.mark.parametrize("rule", SKLEARN_RULES)
     @settings(max_examples=15, deadline=None)
     @given(st.integers(0, 2**32 - 1), st.integers(0, 12), st.booleans())
+    @pytest.mark.slow
     def test_nothing_is_better(self, rule, seed, n, weighted):
         y, p, _, w = draw(seed, n, levels=8)
         w = w if weighted else None

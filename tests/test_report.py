@@ -189,6 +189,7 @@ def test_json_has_the_fields_of_cyclonedx(full):
         assert {"name": "pi_xgb:features", "value": "4"} in card["properties"]
 
 
+@pytest.mark.slow
 def test_two_reports_of_the_same_are_equal_whatever_the_style_of_matplotlib(data, tmp_path):
     def written(name):
         options = {"sensitive_features": data["sex"], "n_boot": 3}
@@ -284,6 +285,7 @@ def test_features_equal_fair_importance_and_shap_gap(full, data):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.slow
 def test_differences_are_paired_and_their_intervals_are_those_of_a_loop(write, data, weighted):
     rng = np.random.default_rng(3)
     y, sex = data["y"].to_numpy(), data["sex"].to_numpy()
@@ -512,6 +514,7 @@ def test_no_value_of_a_row_is_on_the_page(data, tmp_path):
 # --- names and warnings -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_names_are_shown_and_never_obeyed(data, tmp_path):
     nasty = '<script>alert("1")</script>'
     x = data["x"].rename(columns={"x0": "&lt;b&gt; 'income' \" > x", "x1": "日本", "x2": "$x$", "x3": "_hidden"})
@@ -542,6 +545,7 @@ def test_names_are_shown_and_never_obeyed(data, tmp_path):
     assert list(numbers_of(tmp_path / "nasty.json")) == [nasty, "</title>&amp;", "one\ufffd\ufffd"]
 
 
+@pytest.mark.slow
 def test_undefined_rates_are_dashes_and_warnings(write, data):
     y = data["y"].where(data["sex"] == "men", 0)
     with pytest.warns(metrics.UndefinedRateWarning, match="women") as caught:

@@ -71,6 +71,7 @@ class Interrupted:
 
 
 @every_search
+@pytest.mark.slow
 def test_an_interrupted_search_goes_on_where_it_was(search, parts, tmp_path, monkeypatch):
     path = tmp_path / "state.json"
     with monkeypatch.context() as patch:
@@ -94,6 +95,7 @@ def test_an_interrupted_search_goes_on_where_it_was(search, parts, tmp_path, mon
 
 
 @every_search
+@pytest.mark.slow
 def test_the_state_of_another_search_is_refused(search, parts, tmp_path, monkeypatch):
     path = tmp_path / "state.json"
     search(path)
@@ -108,6 +110,7 @@ def test_the_state_of_another_search_is_refused(search, parts, tmp_path, monkeyp
 
 
 @every_search
+@pytest.mark.slow
 def test_pairs_of_rows_are_part_of_the_search(search, parts, tmp_path):
     path, order = tmp_path / "state.json", np.random.default_rng(0).permutation(N)
     pairs = [(order[i:], order[:i]) for i in (40, 60)]
@@ -184,6 +187,7 @@ OWN_CODE = {
     [(name, code) for name, codes in OWN_CODE.items() for code in codes],
     ids=lambda value: value if isinstance(value, str) else next(iter(value)),
 )
+@pytest.mark.slow
 def test_code_of_the_users_needs_a_key(name, code, tmp_path, monkeypatch):
     path, search = tmp_path / "state.json", SEARCHES[name][0]
     with monkeypatch.context() as patch:

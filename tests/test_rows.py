@@ -123,6 +123,7 @@ VALUES = {
 
 @given(st.lists(st.fixed_dictionaries(VALUES), min_size=3, max_size=20))
 @settings(max_examples=50, deadline=None)
+@pytest.mark.slow
 def test_tables_of_polars_and_arrow_are_those_of_pandas(rows):
     held = pl.DataFrame(rows, schema={"z": pl.Float32, "n": pl.Int64, "t": pl.Boolean})
     expected = np.array([[np.nan if row[k] is None else float(row[k]) for k in "znt"] for row in rows], np.float32)

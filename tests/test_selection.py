@@ -408,6 +408,7 @@ def test_select_chooses_the_best_mean_without_a_bar():
     assert found.train(dtrain).save_raw() == xgb.train(params, dtrain, found.choice["num_boost_round"]).save_raw()
 
 
+@pytest.mark.slow
 def test_a_choice_without_privileged_features_is_trained_without_them():
     params, dtrain, _, _ = data()
     noise = xgb.DMatrix(np.random.default_rng(0).normal(size=(150, 40)), dtrain.get_label())

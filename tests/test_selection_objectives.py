@@ -161,6 +161,7 @@ def test_queries_of_other_objectives_are_refused(made: Made) -> None:
 
 
 @pytest.mark.parametrize("objective", ["survival:aft", "count:poisson", "rank:ndcg"])
+@pytest.mark.slow
 def test_compare_scores_every_objective_with_missing_labels(made: Made, objective: str) -> None:
     params = RANKED if objective == "rank:ndcg" else {"objective": objective, "max_depth": 2, "nthread": 1}
     amount = pd.Series(made.amount)

@@ -112,6 +112,7 @@ def test_labels_that_nobody_knows_are_never_looked_at():
     assert boosters[0].save_raw() == boosters[1].save_raw()
 
 
+@pytest.mark.slow
 def test_privileged_values_of_held_out_rows_have_no_say_and_those_of_unlabelled_rows_do():
     rows = Rows()
     known = np.flatnonzero(rows.labelled)
@@ -129,6 +130,7 @@ def test_privileged_values_of_held_out_rows_have_no_say_and_those_of_unlabelled_
     assert (scores(~rows.labelled)[:-1] != before[:-1]).all()
 
 
+@pytest.mark.slow
 def test_rows_with_neither_label_nor_teacher_are_said_once_and_take_no_part():
     rows = Rows()
     z = rows.z.copy()
@@ -156,6 +158,7 @@ def test_rows_with_neither_label_nor_teacher_are_said_once_and_take_no_part():
         {"method": "kbpib", "teacher": "boosted", "teacher_sees": "all", "crossfit": 2},
     ],
 )
+@pytest.mark.slow
 def test_the_model_is_the_candidate_that_was_judged(way):
     made = pi_xgb.datasets.make_privileged(150, seed=0)
     x, z, y, labelled = made.x.to_numpy(), made.z.to_numpy(), made.y, np.arange(150) % 3 == 0

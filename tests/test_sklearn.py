@@ -70,6 +70,7 @@ def one_thread():
         {"kl_weight": 0},
     ],
 )
+@pytest.mark.slow
 def test_a_missing_y_is_the_unlabelled_row_of_train(classes, guiding):
     rows = Rows(classes)
     keywords = {k: v for k, v in guiding.items() if k not in ("teacher_weight", "crossfit_groups", "teacher_sees")}
@@ -281,6 +282,7 @@ KINDS = {
 
 @pytest.mark.filterwarnings("ignore:Using the default parameters for the polars")
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_privileged_features_of_every_kind(kind):
     x, z, y = rows()
     both = pd.concat([x.iloc[:, :2], z, x.iloc[:, 2:]], axis=1)
@@ -339,6 +341,7 @@ def test_what_counts_as_missing_does_so_for_an_estimator_as_teacher(kind, sees, 
     assert models[0] == models[1]
 
 
+@pytest.mark.slow
 def test_one_privileged_column_may_be_a_series_or_flat():
     x, z, y = rows()
     expected = estimator().fit(x, y, privileged=z[["z0"]]).predict_proba(x)
@@ -370,6 +373,7 @@ def test_categories_of_both_parties():
 
 @pytest.mark.parametrize("kind", NAMES)
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.slow
 def test_classes_of_any_type_come_back(kind, classes):
     x, z, y = rows(classes=classes)
     labels = NAMES[kind][:classes][y]
@@ -408,6 +412,7 @@ NAMED = {
 
 @pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 @pytest.mark.parametrize("kind", NAMED)
+@pytest.mark.slow
 def test_classes_of_every_kind_may_be_missing(kind):
     rows = Rows()
     y = NAMED[kind](rows.y)
@@ -424,6 +429,7 @@ def test_classes_of_every_kind_may_be_missing(kind):
 
 @pytest.mark.parametrize("guiding", [{"crossfit": 2}, {"method": "jpib"}, {"teacher_sees": "all"}])
 @pytest.mark.parametrize("classes", [2, 3, 0])
+@pytest.mark.slow
 def test_privileged_columns_change_nothing_at_predict(guiding, classes):
     x, z, y = rows(classes=classes)
     both = x.join(z)
@@ -464,6 +470,7 @@ def patterns(values):
     ],
 )
 @pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.slow
 def test_the_fitted_estimator_holds_no_privileged_value(guiding, inside):
     x, z, y = rows()
     z = z.add_prefix("secret_").assign(secret_group=np.where(z["z0"] > 0, "Northerner", "Southerner"))
@@ -537,6 +544,7 @@ def test_pickle_joblib_and_clone_of_a_fitted_estimator(classes, tmp_path):
 
 @pytest.mark.parametrize("classes", [2, 3, 0])
 @pytest.mark.parametrize("ending", ["ubj", "json"])
+@pytest.mark.slow
 def test_save_and_load(classes, ending, tmp_path):
     x, z, y = rows(classes=classes)
     labels = NAMES["objects"][y] if classes else y
@@ -668,6 +676,7 @@ UNNAMED = {
 
 @pytest.mark.parametrize("sees", ["privileged", "all"])
 @pytest.mark.parametrize("kind", UNNAMED)
+@pytest.mark.slow
 def test_rows_without_privileged_values_are_not_taught(sees, kind):
     rows = Rows()
     rows.z[::4] = np.nan
@@ -706,6 +715,7 @@ def test_an_estimator_does_not_judge_rows_without_privileged_values():
 
 @every_target
 @pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.slow
 def test_an_estimator_learns_from_labelled_rows_and_judges_all(classes, grouped):
     rows = Rows(classes)
     teacher = LogisticRegression() if classes else LinearRegression()

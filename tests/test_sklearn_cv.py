@@ -34,6 +34,7 @@ def estimator(classes=2, **parameters):
 
 @pytest.mark.parametrize("classes", [2, 3, 0])
 @pytest.mark.parametrize("standard_errors", [0.0, 1e6])
+@pytest.mark.slow
 def test_a_fitted_estimator_is_the_choice_of_select(classes, standard_errors):
     x, z, y = rows(classes=classes)
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y)).astype(np.float32)

@@ -149,6 +149,7 @@ def test_without_a_teacher_rows_without_a_label_are_an_error(classes):
         rows.estimator(kl_weight=0).fit(rows.x, several)
 
 
+@pytest.mark.slow
 def test_evaluation_sets_without_the_privileged_columns_that_the_teacher_needs():
     stopping = {"early_stopping_rounds": 3, "n_estimators": 50}
     sets = lambda x, z, y: {"privileged": z, "eval_set": [(x, y)], "verbose": False}  # noqa: E731

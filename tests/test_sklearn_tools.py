@@ -61,6 +61,7 @@ def routing():
 
 
 @pytest.mark.usefixtures("routing")
+@pytest.mark.slow
 def test_routing_through_pipeline_calibration_stacking_and_cross_validation():
     x, z, y = rows()
     names = np.where(y == 1, "yes", "no")
@@ -87,6 +88,7 @@ def test_routing_through_pipeline_calibration_stacking_and_cross_validation():
     assert set(stack.predict(x)) <= {"yes", "no"}
 
 
+@pytest.mark.slow
 def test_without_routing_privileged_features_serve_every_tool():
     x, z, y = rows()
     both = x.join(z)
@@ -108,6 +110,7 @@ def test_without_routing_privileged_features_serve_every_tool():
 
 
 @pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.slow
 def test_a_pipeline_passes_privileged_columns_by_its_transformers(routed):
     x, z, y = rows()
     x = x.assign(ward=np.where(x["x0"] > 0, "north", "south"))
@@ -128,6 +131,7 @@ def test_a_pipeline_passes_privileged_columns_by_its_transformers(routed):
 
 
 @pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.slow
 def test_what_goes_by_row_is_cut_along(routed):
     rows, folds = Rows(), LabelledGroupKFold(3)
     of_rows = {"privileged": rows.z, "teacher_weight": rows.teacher_weight, "crossfit_groups": rows.patient}
@@ -268,6 +272,7 @@ OF_TARGET = {
     ],
 )
 @pytest.mark.parametrize("way", ["cross_validate", "search", "pipeline", "inside"])
+@pytest.mark.slow
 def test_cross_validation_scores_labelled_rows_and_trains_on_all(classes, kind, way):
     rows, folds = Rows(classes), LabelledKFold(3)
     y = OF_TARGET[kind](rows.y)
@@ -343,6 +348,7 @@ def failures(model):
 
 
 @pytest.mark.parametrize("classes", [2, 0])
+@pytest.mark.slow
 def test_check_estimator_finds_nothing_that_xgboosts_estimator_does_not_have(classes):
     quick = {"n_estimators": 2, "n_jobs": 1}
     found = failures(estimator(classes, **quick, kl_weight=0))

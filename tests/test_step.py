@@ -278,6 +278,7 @@ def test_labels_keep_their_steps_beside_rows_without_one():
 
 
 @pytest.mark.parametrize("kl_weight", [5.0, 50.0, 1000.0])
+@pytest.mark.slow
 def test_a_constraint_that_comes_late_does_not_overshoot(kl_weight):
     """A model without it, or a base_margin, is far from what it wants: one step towards it must not leap over."""
     x, y, group = data(1500)

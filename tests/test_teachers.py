@@ -107,6 +107,7 @@ def test_a_class_without_rows_in_a_fold_has_a_column():
 
 @pytest.mark.parametrize("objective", ["count:poisson", "reg:tweedie"])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_rates_of_0_are_learned(kind, objective):
     count = (np.arange(300) == 1).astype(float)  # most folds have no count at all
     matrix = xgb.DMatrix(np.random.default_rng(0).normal(size=(300, 2)), count)

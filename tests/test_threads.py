@@ -94,6 +94,7 @@ def assert_same_as_in_turn(ways: tuple[str, ...], repeats: int, **problem_of: An
     ],
     ids="-".join,
 )
+@pytest.mark.slow
 def test_trainings_at_the_same_time_equal_trainings_in_turn(ways):
     assert_same_as_in_turn(ways, 3)
 
@@ -107,6 +108,7 @@ def test_first_use_of_a_matrix_by_approx_does_not_race(ways):
 
 
 @pytest.mark.parametrize("method", ["kbpib", "jpib"])
+@pytest.mark.slow
 def test_matrices_in_opposite_roles_do_not_deadlock(method):
     case = problem("binary:logistic", n_rows=1000)
 

@@ -117,6 +117,7 @@ def test_the_fifteen_sets_are_registered() -> None:
 
 @needs_raw_files
 @pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.slow
 def test_prepared_set_is_the_papers(real: dict[str, PreparedSet], name: str) -> None:
     prepared = real[name]
     rows, ratio, privileged = EXPECTED[name]
@@ -185,6 +186,7 @@ def test_every_fold_of_adult(real: dict[str, PreparedSet]) -> None:
 
 @needs_raw_files
 @pytest.mark.parametrize(("name", "folds"), [("heart", range(10)), ("car", range(10)), ("communities", range(10))])
+@pytest.mark.slow
 def test_paper_mode_without_privileged_features_is_the_released_booster(
     real: dict[str, PreparedSet], name: str, folds: range
 ) -> None:

@@ -124,6 +124,7 @@ def test_kbpib_is_what_it_is_by_hand(draw):
     np.testing.assert_allclose(cell.kbpib(work), by_hand(draw, work.known), atol=2e-4)
 
 
+@pytest.mark.slow
 def test_a_rival_is_chosen_on_the_labelled_rows_alone(draw):
     work = cell.Work(draw, 50)
     held = np.flatnonzero(work.known)[::5]

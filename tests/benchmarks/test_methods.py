@@ -28,6 +28,7 @@ def few_rounds(monkeypatch):
     use_few_rounds(monkeypatch)
 
 
+@pytest.mark.slow
 def test_measures_are_those_of_scikit_learn_at_the_threshold_found_by_trying_all():
     rng, folds = np.random.default_rng(0), []
     for _ in range(3):

@@ -39,6 +39,7 @@ def raw_data(monkeypatch):
 
 @pytest.mark.parametrize("dataset", ["heart", "car", pytest.param("spam", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_numeric_sets_give_the_paper_s_numbers(dataset, method, record_property):
     prepared = load(dataset)
     params = {**paper_params(prepared), "nthread": 2}
@@ -87,6 +88,7 @@ def test_group_measures_are_those_of_the_released_booster():
 
 
 @pytest.mark.parametrize("method", ["NF", "KbPIB", "JPIB"])
+@pytest.mark.slow
 def test_search_at_the_papers_alpha_gives_the_committed_summary(method, monkeypatch):
     summary = pd.read_csv(search.RESULTS / "search" / "summary.csv")
     row = summary[(summary.dataset == "heart") & (summary.method == ("KbPIB" if method == "NF" else method))].iloc[0]
