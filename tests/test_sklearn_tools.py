@@ -357,6 +357,6 @@ def test_check_estimator_finds_nothing_that_xgboosts_estimator_does_not_have(cla
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("guided", [GuidedClassifier, GuidedRegressor])
-def test_check_estimator_finds_nothing_more_when_somebody_teaches(guided):
-    assert failures(guided(n_estimators=5, n_jobs=1)) <= set(INHERITED) | set(ONE_TARGET) | ROUNDING
+@pytest.mark.parametrize(("guided", "teacher"), [(GuidedClassifier, None), (GuidedRegressor, "boosted")])
+def test_check_estimator_finds_nothing_more_when_somebody_teaches(guided, teacher):
+    assert failures(guided(n_estimators=5, n_jobs=1, teacher=teacher)) <= set(INHERITED) | set(ONE_TARGET) | ROUNDING
