@@ -21,7 +21,6 @@ from benchmarks.unlabelled.cell import (
     RIDGE_C,
     RIDGE_RIVAL,
     ROUNDS,
-    SELECT,
     SELF_TRAINING,
     SPREADING,
     TUNED,
@@ -31,13 +30,12 @@ from benchmarks.unlabelled.cell import (
     label_spreading,
     one_hot,
     plain,
-    selected,
-    self_training_threshold,
-    tuned_depth_and_rounds,
+    self_training,
+    tuned,
 )
+from pi_xgb.selection import select
 
-BUDGETS = (50, 100, 200)
-DRAWS, DRAWS_WITH_ALL_LABELS, DRAWS_OF_CATBOOST, DRAWS_OF_SELECT = 8, 3, 4, 1
+FEW = (50, 100, 200)
 CATBOOST_ITERATIONS = 200
 FOREST: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "n_jobs": 1}
 IMPUTER: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 5, "oob_score": True, "n_jobs": 1}
@@ -61,6 +59,13 @@ def catboost(work: Work) -> Floats:
     settings = {"thread_count": 1, "verbose": False, "allow_writing_files": False, "random_seed": work.draw.repeat}
     model = CatBoostClassifier(iterations=CATBOOST_ITERATIONS, cat_features=categories, **settings)
     return model.fit(few, work.few.y).predict_proba(test)[:, 1]
+
+
+def selected(work: Work) -> Floats:
+    """The setting that ``pi_xgb.select`` finds on the same rows and labels."""
+    keywords = {"privileged": work.draw.matrix("z", work.all, work.label), "labelled": work.known}
+    selection = select(PARAMS, work.all_x, ROUNDS, progress=False, seed=work.draw.repeat, **keywords)
+    return work.said(selection.train(work.all_x, **keywords))
 
 
 def linear_and_forest(work: Work, train: Floats, test: Floats) -> tuple[Floats, Floats]:
@@ -98,20 +103,24 @@ def z_known(work: Work) -> Floats:
     return with_more(work, encoder.transform(work.all.z), encoder.transform(work.draw.test.z))
 
 
-RECIPE, WITHOUT_Z, CATBOOST = "recipe", "recipe without z", "CatBoost"
+RECIPE, WITHOUT_Z, CATBOOST, SELECT = "recipe", "recipe without z", "CatBoost", "select"
 MEAN, IMPUTED_MEAN, Z_KNOWN = "mean of linear and forest", "the same mean, z imputed", "the same mean, z known"
 METHODS: dict[str, Callable[[Work], Floats]] = {
     RECIPE: recipe,
     WITHOUT_Z: recipe_without_z,
     PLAIN: plain,
-    TUNED: tuned_depth_and_rounds,
+    TUNED: tuned,
     RIDGE_RIVAL: lambda work: on_x(work)[0],
     FOREST_RIVAL: lambda work: on_x(work)[1],
     MEAN: lambda work: np.mean(on_x(work), axis=0),
     IMPUTED_MEAN: lambda work: with_more(work, *imputed(work.draw)),
     Z_KNOWN: z_known,
     SPREADING: label_spreading,
-    SELF_TRAINING: self_training_threshold,
+    SELF_TRAINING: self_training,
     CATBOOST: catboost,
     SELECT: selected,
 }
+SLOW = (CATBOOST, SELECT)
+QUICK = [name for name in METHODS if name not in SLOW]
+PLAN = ((FEW, 8, QUICK), ((None,), 3, QUICK), (FEW, 4, (CATBOOST,)), (FEW[:1], 1, (SELECT,)))
+"""Numbers of labels (None: all), draws, methods."""
