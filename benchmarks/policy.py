@@ -3,12 +3,9 @@
     python -m benchmarks.policy
     python -m benchmarks.policy --smoke
 
-Every set is cut at random, by draw, into at most 600 training rows and at most 1,000 test rows; 50 or 150 of the
-training rows, stratified, keep their label. Seven models that one could deploy are scored by the loss on five folds of
-the labelled rows, and on the test rows after a training on all training rows; rounds are those with the best mean over
-the folds. A rule sees the folds' scores only, and is worth the test score of the model that it chooses. Made data of
-known truth come besides: z without information, z that tells much, and z that means something else in rows without a
-label, so that the student loses.
+Seven models that one could deploy are scored by the loss on five folds of the labelled rows, and on test rows after a
+training on all training rows; rounds are those with the best mean over the folds. A rule sees the folds' scores only,
+and is worth the test score of the model that it chooses.
 """
 
 from __future__ import annotations

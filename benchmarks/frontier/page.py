@@ -32,23 +32,14 @@ OPTIMISED = {
 READING = """
 ## Reading it
 
-Every kl_weight has the rounds and the eta of plain XGBoost. More rounds change the accuracy of heavy weights, in either
-direction. On made data whose groups differ in their features, accuracy and the gap on held-out rows both go on growing
-with the rounds: there the number of rounds is part of the choice.
-
-Where a peer wins. Constraints on distributions pull whole scores together, so that groups are treated alike at every
-threshold. The table evaluates one threshold, 1/2, and ExponentiatedGradient and FairGBM optimise the decision itself.
-Distributions lose accuracy against
-{losses}.
-Equalized odds of means move scores less and cost less accuracy. Their
-gap stays up to {apart:.3f} above that of the peer: equal means of the scores of a label are not equal
-shares of them above 1/2. The constraints on decisions at 1/2 do not close it either. They pull few rows, and which ones
-changes from round to round; heavy weights do not take them to small gaps, on compas and dutch above all. Where a gap of
-decisions should be small, distributions are the better constraint.
-
-ExponentiatedGradient draws each decision at random. Two applicants with the same file can get different decisions, and
-its scores take few values, so that its AUC is below that of the others. Ours is one booster with one probability per
-row. It can be thresholded, calibrated, explained and audited as before, and needs no group at prediction.
+Every kl_weight has the rounds and the eta of plain XGBoost; more rounds change the accuracy of heavy weights, in either
+direction. Constraints on distributions pull whole scores together, so that groups are treated alike at every threshold.
+The table evaluates one threshold, 1/2, and ExponentiatedGradient and FairGBM optimise the decision itself.
+Distributions lose accuracy against {losses}.
+Equalized odds of means cost less accuracy, but their gap stays up to {apart:.3f} above that of the peer. The
+constraints on decisions at 1/2 do not close it either: where a gap of decisions should be small, distributions are the
+better constraint. ExponentiatedGradient draws each decision at random: two applicants with the same file can get
+different decisions. Ours is one booster with one probability per row, and needs no group at prediction.
 """
 ABOUT = """\
 # Accuracy against fairness
@@ -178,10 +169,8 @@ def reading(results: pd.DataFrame) -> str:
 
 def draw(results: pd.DataFrame, fairness: str, path: Path) -> None:
     """A panel per set: the path of each form of the constraint over kl_weight, and a mark for each peer."""
-    sets, constraints = (
-        list(results.dataset.unique()),
-        [name for name, source in FAIRNESS.items() if source == fairness],
-    )
+    sets = list(results.dataset.unique())
+    constraints = [name for name, source in FAIRNESS.items() if source == fairness]
     figure, axes = panels(len(sets), len(sets), 4.2, 4.2)
     for ax, dataset in zip(axes, sets, strict=True):
         for constraint, stroke in zip(constraints, ("-o", "--o", ":o", "-.s", ":s"), strict=False):
@@ -210,14 +199,14 @@ def text(folder: Path, figures: Path) -> str:
     results = results[results.measure != "error"]
     for fairness in NAMES:
         draw(results, fairness, figures / f"frontier_{fairness}.png")
-    lines = [paragraphs(ABOUT.format(folds=results.fold.nunique())), ""]
+    folds = results.fold.nunique()
+    lines = [paragraphs(ABOUT.format(folds=folds)), ""]
     lines += [f"![{NAMES[fairness]}](figures/frontier_{fairness}.png)" for fairness in NAMES]
     lines += [
         "",
-        paragraphs(AT_THE_GAP.format(folds=results.fold.nunique())),
+        paragraphs(AT_THE_GAP.format(folds=folds)),
         "",
         *compared_section(results),
         paragraphs(reading(results)),
-        "",
     ]
-    return "\n".join([*lines, *rates_section(read("frontier_rates", folder))])
+    return "\n".join([*lines, "", *rates_section(read("frontier_rates", folder))])
