@@ -72,8 +72,8 @@ NAMES = {"SP": "statistical parity", "EO": "equalized odds"}
 
 
 def per_fold(results: pd.DataFrame, dataset: str, method: str, level: float, measure: str) -> np.ndarray:
-    rows = results[(results.dataset == dataset) & (results.method == method) & (results.level == level)]
-    return rows[rows.measure == measure].sort_values("fold")["value"].astype(float).to_numpy()
+    there = (results.dataset == dataset) & (results.method == method) & (results.level == level)
+    return results[there & (results.measure == measure)].sort_values("fold")["value"].astype(float).to_numpy()
 
 
 def ours_at(results: pd.DataFrame, dataset: str, constraint: str, gap: float) -> tuple[np.ndarray, float, float]:
@@ -138,11 +138,10 @@ def verdict(row: pd.Series) -> str:
     return f"no difference from {ours} shown"
 
 
-def compared_section(results: pd.DataFrame) -> list[str]:
+def compared_section(forms: dict[str, pd.DataFrame]) -> list[str]:
     """How often which verdict, by form; the table of one form."""
     lines = []
-    for title, constraints in FORMS.items():
-        compared = comparison(results, constraints)
+    for title, compared in forms.items():
         lines += [f"### {title}", ""]
         if title == TABULATED:
             lines += table([*COMPARED[:5], "difference in accuracy"], map(cells_of, compared.iloc))
@@ -157,8 +156,7 @@ def cells_of(row: pd.Series) -> list[str]:
     return [*(str(row[name]) for name in COMPARED[:3]), *gaps, difference]
 
 
-def reading(results: pd.DataFrame) -> str:
-    forms = {title: comparison(results, constraints) for title, constraints in FORMS.items()}
+def reading(forms: dict[str, pd.DataFrame]) -> str:
     lost = forms[TABULATED]
     lost = lost[lost["verdict"] == "peer better than the constraint"]
     losses = [f"{row['peer']} on {row['set']} ({row['gap']}, {-row['difference']:.3f})" for _, row in lost.iterrows()]
@@ -200,13 +198,8 @@ def text(folder: Path, figures: Path) -> str:
     for fairness in NAMES:
         draw(results, fairness, figures / f"frontier_{fairness}.png")
     folds = results.fold.nunique()
+    forms = {title: comparison(results, constraints) for title, constraints in FORMS.items()}
     lines = [paragraphs(ABOUT.format(folds=folds)), ""]
     lines += [f"![{NAMES[fairness]}](figures/frontier_{fairness}.png)" for fairness in NAMES]
-    lines += [
-        "",
-        paragraphs(AT_THE_GAP.format(folds=folds)),
-        "",
-        *compared_section(results),
-        paragraphs(reading(results)),
-    ]
+    lines += ["", paragraphs(AT_THE_GAP.format(folds=folds)), "", *compared_section(forms), paragraphs(reading(forms))]
     return "\n".join([*lines, "", *rates_section(read("frontier_rates", folder))])

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.cells import read
 from benchmarks.scale.cell import METHODS
-from benchmarks.text import joined, table
+from benchmarks.text import joined, paragraph, table
 
 Line = dict[str, Any]
 SHOWN = tuple((method, engine) for method, engines in METHODS.items() for engine in engines)
@@ -109,7 +109,8 @@ def slopes(lines: Sequence[Line], from_rows: int) -> list[str]:
         found.append(f"{training:.2f} ({name_of(*shown)})")
         missed += [] if PROMISED_SLOPE[0] <= training <= PROMISED_SLOPE[1] else [name_of(*shown)]
     low, high = PROMISED_SLOPE
-    return [SLOPES.format(rows=from_rows, low=low, high=high, slopes=joined(found), missed=joined(missed)), ""]
+    facts = {"rows": from_rows, "low": low, "high": high, "slopes": joined(found), "missed": joined(missed)}
+    return [paragraph(SLOPES.format(**facts)), ""]
 
 
 def external_section(found: Line) -> list[str]:
