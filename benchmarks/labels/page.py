@@ -152,8 +152,8 @@ def rows_of(lines: pd.DataFrame, measures: tuple[str, ...], ratio: float) -> lis
         for method, cells in own.groupby("method", sort=False):
             scores = [interval(cells[measure], ratio, signs=measure == "bias") for measure in measures]
             against = NOTHING if method == first else interval(by_method[method] - by_method[first], ratio, signs=True)
-            found.append([str(setting), str(method), f"{cells['labels'].mean():.0f}", *scores, against])
-    header = ["setting", "method", "labels", *(TITLES[measure] for measure in measures), "against"]
+            found.append([str(setting), str(method), *scores, against])
+    header = ["setting", "method", *(TITLES[measure] for measure in measures), "against"]
     return table(header, found)
 
 
