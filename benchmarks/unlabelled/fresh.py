@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -72,8 +73,11 @@ def linear_and_forest(work: Work, train: Floats, test: Floats) -> tuple[Floats, 
     """Both on the labelled rows of these features; inner folds choose the penalty of the linear one."""
     linear = LogisticRegressionCV(Cs=RIDGE_C, cv=INNER_FOLDS, scoring="neg_log_loss", max_iter=1000)
     forest = RandomForestClassifier(**FOREST, random_state=work.draw.repeat)
-    one, other = (model.fit(train[work.known], work.few.y).predict_proba(test)[:, 1] for model in (linear, forest))
-    return one, other
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of scikit-learn, about defaults of the penalty
+        for model in (linear, forest):
+            model.fit(train[work.known], work.few.y)
+    return linear.predict_proba(test)[:, 1], forest.predict_proba(test)[:, 1]
 
 
 @lru_cache(maxsize=1)
