@@ -123,10 +123,11 @@ def finished(table: Table, path: Path) -> set[tuple[str, ...]]:
     return set(known[list(table.key)].itertuples(index=False, name=None))
 
 
-def as_text(table: Table, cell: Cell) -> tuple[str, ...]:
-    """A cell as `finished` reads it."""
-    text = pd.DataFrame([cell], columns=list(table.key)).to_csv(index=False, header=False, float_format="%.6g")
-    return tuple(pd.read_csv(io.StringIO(text), header=None, dtype=str, keep_default_na=False).iloc[0])
+def as_text(table: Table, cells: Sequence[Cell]) -> list[tuple[str, ...]]:
+    """Cells as `finished` reads them."""
+    text = pd.DataFrame(cells, columns=list(table.key)).to_csv(index=False, header=False, float_format="%.6g")
+    frame = pd.read_csv(io.StringIO(text), header=None, dtype=str, keep_default_na=False)
+    return list(frame.itertuples(index=False, name=None))
 
 
 def lines_of(key: Sequence[str], measure: Callable[..., Iterable[Line]], small: bool, cell: Cell) -> list[Line]:
@@ -183,7 +184,8 @@ def run(table: Table, folder: Path = RESULTS, *, jobs: int = 1, only: Mapping[st
         values = dict(zip(table.key, map(str, cell), strict=True))
         return all(values.get(column) in chosen for column, chosen in only.items() if column in values)
 
-    cells = [cell for cell in table.cells() if wanted(cell) and as_text(table, cell) not in done]
+    asked = [cell for cell in table.cells() if wanted(cell)]
+    cells = [cell for cell, text in zip(asked, as_text(table, asked), strict=True) if text not in done] if asked else []
     with tqdm(total=len(cells), desc=table.name, unit="cell", disable=None, mininterval=1.0) as bar:
         for cell, found in measured(partial(lines_of, table.key, table.measure, False), cells, jobs):
             if isinstance(found, BrokenProcessPool):

@@ -1,14 +1,10 @@
 """What a teacher costs on a GPU, and what a GPU is worth against the cores of the machine.
 
-    python -m benchmarks.gpu                            a million rows; some minutes on a data-centre GPU
-    python -m benchmarks.gpu --rows 10000000            the same for another number of rows
-    python -m benchmarks.gpu --rounds 500 --repeats 3
-    python -m benchmarks.gpu --out FOLDER               gpu.csv there, not in benchmarks/results
+    python -m benchmarks.gpu --only rows=1000000       some minutes on a data-centre GPU
     python -m benchmarks.gpu --smoke                    tiny sizes; without a CUDA device it says so and is done
 
-What matters most is measured first, and each line is printed and written as it comes. Ratios are medians over
-alternating trainings (A B A B ...) on the same matrices. The callback engine is timed with CuPy, computing on the
-device, and without it, computing in host memory.
+Ratios are medians over alternating trainings (A B A B ...) on the same matrices. The callback engine is timed with
+CuPy, computing on the device, and without it, computing in host memory.
 """
 
 from __future__ import annotations
@@ -16,10 +12,9 @@ from __future__ import annotations
 import os
 import statistics
 import sys
-import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -27,10 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xgboost
 
-from benchmarks.cells import RESULTS, Line, append, pack, parser, read, unpack
+from benchmarks.cells import Line, Table, main, read
 from benchmarks.measuring import Training, Trainings, alternating, seconds, versions
 from benchmarks.scale import recipe
 from benchmarks.scale.rows import MadeRows
@@ -39,7 +33,7 @@ from benchmarks.text import NOTHING, paragraphs, table
 PARAMS: dict[str, Any] = {"objective": "binary:logistic", "max_depth": 6, "eta": 0.1, "tree_method": "hist"}
 PARAMS["device"] = "cuda"
 COLUMNS, TEACHER_ROUNDS, CPU_ROUNDS = 30, 5, 5
-ROWS, ROUNDS, REPEATS = 1_000_000, 100, 5
+ROWS, ROUNDS, REPEATS = (1_000_000, 10_000_000), 100, 5
 SMOKE = (2000, 2, 2)
 RECIPE_ROWS, LABELLED_SHARE = 300_000, 0.01
 PLAIN, TWICE = "`xgboost.train`", "two boosters, one after the other"
@@ -120,7 +114,6 @@ def pairs_of(trainings: Trainings) -> Iterator[tuple[str, str, Training, str, Tr
         yield "no teacher", LEAST, least, PLAIN, plain
         yield "KbPIB", "callback, CuPy", partial(trainings.kbpib, "callback"), LEAST, least
         yield "JPIB", "callback, CuPy", partial(trainings.jpib, "callback"), LEAST_TWICE, least_twice
-    if has_cupy():
         yield "KbPIB", "callback, CuPy", partial(trainings.kbpib, "callback"), PLAIN, plain
         yield "JPIB", "callback, CuPy", partial(trainings.jpib, "callback"), TWICE, twice
     yield "KbPIB", "callback, no CuPy", without_cupy()(partial(trainings.kbpib, "callback")), PLAIN, plain
@@ -156,13 +149,10 @@ def peak_mib(training: Training) -> float:
 
 
 def lines_of(n_rows: int, rounds: int, repeats: int) -> Iterator[Line]:
-    """Each comparison: the recipe after KbPIB and the least callback, then the rest, then the cores of the machine."""
+    """Each comparison: the recipe, then given teachers, then the cores of the machine."""
+    yield recipe_line(min(n_rows, RECIPE_ROWS), small=(n_rows, rounds, repeats) == SMOKE)
     trainings = made(n_rows, rounds, PARAMS)
-    pairs = list(pairs_of(trainings))
-    first = 3 if has_cupy() else 1
-    for place, (method, engine, ours, against, plain) in enumerate(pairs):
-        if place == first:
-            yield recipe_line(min(n_rows, RECIPE_ROWS), small=(n_rows, rounds, repeats) == SMOKE)
+    for method, engine, ours, against, plain in pairs_of(trainings):
         base, ratios = alternating(ours, plain, repeats)
         yield {
             **{"method": method, "engine": engine, "against": against, "plain_ms": 1e3 * base / rounds},
@@ -194,15 +184,12 @@ def recipe_line(n_rows: int, *, small: bool) -> Line:
     return {**named, "plain_ms": plain_ms, "ratio": ratio, "low": ratio, "high": ratio, "memory_mib": float("nan")}
 
 
-def measured(
-    n_rows: int, rounds: int, repeats: int, report: Callable[[Line], object] = lambda line: None
-) -> pd.DataFrame:
-    """A line for each comparison at this size; ``report`` gets each as it comes."""
-    found, device = [], name_of_device()
-    for line in lines_of(n_rows, rounds, repeats):
-        found.append({**line, "rows": n_rows, "rounds": rounds, "device": device, "versions": versions()})
-        report(found[-1])
-    return pd.DataFrame(found)
+def measure(rows: int, small: bool = False) -> Iterator[Line]:
+    """A line for each comparison at this size, of 2,000 rows in a smoke run."""
+    size = SMOKE if small else (rows, ROUNDS, REPEATS)
+    device = name_of_device()
+    for line in lines_of(*size):
+        yield {**line, "rounds": size[1], "device": device, "versions": versions()}
 
 
 def name_of_device() -> str:
@@ -213,7 +200,7 @@ def name_of_device() -> str:
     return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
 
 
-def page(results: pd.DataFrame) -> str:
+def text(folder: Path, figures: Path) -> str:
     """The section: a table for each device and size."""
     about = f"""
         `python -m benchmarks.gpu`: {COLUMNS} + {COLUMNS} columns, depth 6, hist, QuantileDMatrix. KbPIB is given its
@@ -223,15 +210,11 @@ def page(results: pd.DataFrame) -> str:
         takes without the GPU.
     """
     out = ["# On a GPU", "", paragraphs(about), ""]
-    header = [
-        "method",
-        "engine",
-        "against",
-        "that, ms a round",
-        "ratio (lowest to highest)",
-        "device memory above, MiB",
-    ]
-    for (device, rows, rounds, made_with), own in results.groupby(["device", "rows", "rounds", "versions"], sort=False):
+    header = ["method", "engine", "against", "that, ms a round", "ratio (lowest to highest)"]
+    header += ["device memory above, MiB"]
+    for (device, rows, rounds, made_with), own in read("gpu", folder).groupby(
+        ["device", "rows", "rounds", "versions"], sort=False
+    ):
         lines = []
         for row in own.to_dict("records"):
             spread = "" if row["low"] == row["high"] else f" ({row['low']:.2f} to {row['high']:.2f})"
@@ -242,35 +225,10 @@ def page(results: pd.DataFrame) -> str:
     return "\n".join(out)
 
 
-def text(folder: Path, figures: Path) -> str:
-    return page(read("gpu", folder))
-
-
-def main() -> None:
-    made_parser = parser("gpu", __doc__)
-    made_parser.add_argument("--smoke", action="store_true", help="tiny sizes, in a folder that is thrown away")
-    made_parser.add_argument("--rows", type=int, default=ROWS, help="default: %(default)s")
-    made_parser.add_argument("--rounds", type=int, default=ROUNDS, help="default: %(default)s")
-    made_parser.add_argument("--repeats", type=int, default=REPEATS, help="pairs of trainings (default: %(default)s)")
-    made_parser.add_argument("--out", type=Path, default=RESULTS, help="the folder of gpu.csv (default: the committed)")
-    given = made_parser.parse_args()
-    reason = why_no_cuda()
-    if reason:
-        print(f"nothing measured: {reason}")
-        sys.exit(0 if given.smoke else 1)
-    with tempfile.TemporaryDirectory() as folder:
-        path = (Path(folder) if given.smoke else given.out) / "gpu.csv"
-        unpack(path)
-
-        def report(line: Line) -> None:
-            append(path, [line])
-            print(*(line[name] for name in ("method", "engine", "against")), f"{line['ratio']:.3f}", flush=True)
-
-        size = SMOKE if given.smoke else (given.rows, given.rounds, given.repeats)
-        print(page(measured(*size, report=report)))
-        if given.out.resolve() == RESULTS.resolve() and not given.smoke:
-            pack(path)
-
+TABLES = [Table("gpu", ("rows",), lambda: [(rows,) for rows in ROWS], measure, [(SMOKE[0],)])]
 
 if __name__ == "__main__":
-    main()
+    if reason := why_no_cuda():
+        print(f"nothing measured: {reason}")
+        sys.exit(0 if "--smoke" in sys.argv else 1)
+    main("gpu", __doc__, TABLES, text)

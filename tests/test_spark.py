@@ -256,7 +256,7 @@ def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost():
 
 
 SETTINGS_AT_FAULT = {
-    "kl_weight": ({"kl_weight": -1.0}, "kl_weight must be finite and at least 0"),
+    "kl_weight": ({"kl_weight": -1.0}, "kl_weight must be finite, at least 0"),
     "method": ({"method": "pib"}, "method must be one of"),
     "engine, before the labels are read": ({"engine": "cuda", "label_col": "weight"}, "engine must be one of"),
     "no columns": ({"privileged_cols": None}, "privileged_cols or teacher must be set"),

@@ -9,16 +9,24 @@ which, and where).
 from __future__ import annotations
 
 import hashlib
+import http.client
 import io
+import shutil
+import urllib.request
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 
 from benchmarks.data import archives
-from benchmarks.data.download import download
 from benchmarks.data.records import RawFile
 from benchmarks.data.store import FOLDER_VARIABLE, cache_folder, check_sha256, sha256
+
+TIMEOUT_SECONDS = 60
+
+
+class DownloadError(OSError):
+    """The publisher did not deliver the file."""
 
 
 def fetch(raw: RawFile) -> bytes:
@@ -28,7 +36,7 @@ def fetch(raw: RawFile) -> bytes:
     """
     target = download_path(raw.url)
     if not target.exists():
-        download(raw.url, target, how_to_do_without(raw))
+        download(raw, target)
     try:
         content = extract(raw, target.read_bytes())
         check_sha256(raw, content, raw.url)
@@ -38,6 +46,20 @@ def fetch(raw: RawFile) -> bytes:
         target.unlink()
         raise
     return content
+
+
+def download(raw: RawFile, target: Path) -> None:
+    """The whole file or none. One that broke off without an error has another checksum."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f"{target.name}.part")
+    request = urllib.request.Request(raw.url, headers={"User-Agent": "pi-xgb benchmarks"})
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response, part.open("wb") as file:
+            shutil.copyfileobj(response, file)
+    except (OSError, http.client.HTTPException) as error:
+        part.unlink(missing_ok=True)
+        raise DownloadError(f"could not download {raw.url}: {error!r}; {how_to_do_without(raw)}") from error
+    part.replace(target)
 
 
 def download_path(url: str) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.cells import read
@@ -99,16 +98,12 @@ def pair_rows(errors: pd.DataFrame, found: Ranking, pairs: Sequence[tuple[str, s
     return rows
 
 
-def compared(lines: pd.DataFrame, errors: pd.DataFrame, pairs: Sequence[tuple[str, str]], what: str) -> list[str]:
+def compared(errors: pd.DataFrame, pairs: Sequence[tuple[str, str]], what: str) -> list[str]:
     """Ranks, what differs significantly, and what privileged features bring."""
     found = ranking(errors)
-    seconds = lines.groupby("method")["seconds"].median()
-    rows = [
-        [str(name), number(rank, 2), number(errors[name].mean(), 4), number(seconds[name], 2)]
-        for name, rank in found.ranks.items()
-    ]
+    rows = [[str(name), number(rank, 2), number(errors[name].mean(), 4)] for name, rank in found.ranks.items()]
     out = [rank_words(found, len(errors), what), ""]
-    out += table(["method", "average rank", "mean error", "seconds of processor time, median"], rows)
+    out += table(["method", "average rank", "mean error"], rows)
     groups = [joined(map(str, found.ranks.index[i : j + 1])) for i, j in found.cliques()]
     if groups:
         out += [paragraph("Not significantly different from each other are " + "; ".join(groups) + "."), ""]
@@ -125,8 +120,10 @@ def text(folder: Path, figures: Path) -> str:
     title, first = about.split("\n\n")
     out = [title, "", paragraph(first), "", "## Public sets", "", PUBLIC_TEXT, ""]
     out += [paragraph(f"Each set was drawn {draws_of(lines)}. {not_run(lines, errors, list(DATASETS))}"), ""]
-    out += table(["set", *NAMES], [[str(name), *(number(value, 4) for value in row)] for name, row in _rows(errors)])
-    out += compared(lines, errors, PAIRS, "sets")
+    out += table(
+        ["set", *NAMES], [[str(name), *(number(value, 4) for value in row)] for name, row in errors.iterrows()]
+    )
+    out += compared(errors, PAIRS, "sets")
     errors = error_table(digits, DIGITS_NAMES)
     out += [
         "## Pairs of digits",
@@ -135,9 +132,5 @@ def text(folder: Path, figures: Path) -> str:
         "",
     ]
     out += [paragraph(f"Each pair was drawn {draws_of(digits)}. {not_run(digits, errors, TASKS)}"), ""]
-    out += compared(digits, errors, DIGITS_PAIRS, "pairs")
+    out += compared(errors, DIGITS_PAIRS, "pairs")
     return "\n".join(out)
-
-
-def _rows(errors: pd.DataFrame) -> list[tuple[object, np.ndarray]]:
-    return list(zip(errors.index, errors.to_numpy(), strict=True))

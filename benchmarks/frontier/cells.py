@@ -49,12 +49,6 @@ class Split(NamedTuple):
     types: list[str]
 
 
-def judged(booster: xgb.Booster, dtest: xgb.DMatrix, test: Part, rounds: int, **named: object) -> dict[str, object]:
-    """A line of a table: what the first rounds of a booster are worth on rows held out."""
-    scores = booster.predict(dtest, iteration_range=(0, rounds))
-    return {**named, "rounds": rounds, **measures(test.y, scores, test.group, randomised=False)}
-
-
 def measures(y: np.ndarray, chance: np.ndarray, group: np.ndarray, *, randomised: bool) -> dict[str, float]:
     """Accuracy, gaps and AUC; of the expected decision where decisions are drawn."""
     decision = chance if randomised else (chance > 0.5).astype(float)

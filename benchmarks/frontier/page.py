@@ -11,13 +11,14 @@ import pandas as pd
 from benchmarks.cells import read
 from benchmarks.frontier.cells import CONSTRAINTS, KL_WEIGHTS, ONLY_ON, peers
 from benchmarks.frontier.rates import rates_section
-from benchmarks.intervals import corrected_interval
+from benchmarks.intervals import Interval, corrected_interval, with_bounds
 from benchmarks.pictures import PALETTE, panels, save
 from benchmarks.text import joined, paragraphs, table
 
 FAIRNESS = {name: "SP" if name.startswith("DemographicParity") else "EO" for name in CONSTRAINTS}
+TABULATED = "Constraints on distributions"
 FORMS = {
-    "Constraints on distributions": ("DemographicParity", "EqualizedOdds"),
+    TABULATED: ("DemographicParity", "EqualizedOdds"),
     "Constraints on decisions at 1/2": ("DemographicParity, counted", "EqualizedOdds, counted"),
     "Equalized odds of means": ("EqualizedOdds, means",),
 }
@@ -31,26 +32,14 @@ OPTIMISED = {
 READING = """
 ## Reading it
 
-Every kl_weight has the rounds and the eta of plain XGBoost. More rounds change the accuracy of heavy weights, in either
-direction. On made data whose groups differ in their features, accuracy and the gap on held-out rows both go on growing
-with the rounds: there the number of rounds is part of the choice.
-
-Where a peer wins. Constraints on distributions pull whole scores together, so that groups are treated alike at every
-threshold. The table evaluates one threshold, 1/2, and ExponentiatedGradient and FairGBM optimise the decision itself.
-Distributions lose accuracy against
-{losses}.
-Equalized odds of means move scores less and cost less accuracy. Their
-gap stays up to {apart:.3f} above that of the peer: equal means of the scores of a label are not equal
-shares of them above 1/2. The constraints on decisions at 1/2 do not close it either. They pull few rows, and which ones
-changes from round to round; heavy weights do not take them to small gaps, on compas and dutch above all. Where a gap of
-decisions should be small, distributions are the better constraint.
-
-On compas no weight of a constraint on distributions reaches the smallest gaps of MFC and of ExponentiatedGradient's
-parity; at our smallest gap no difference in accuracy is shown. The cause was not measured.
-
-ExponentiatedGradient draws each decision at random. Two applicants with the same file can get different decisions, and
-its scores take few values, so that its AUC is below that of the others. Ours is one booster with one probability per
-row. It can be thresholded, calibrated, explained and audited as before, and needs no group at prediction.
+Every kl_weight has the rounds and the eta of plain XGBoost; more rounds change the accuracy of heavy weights, in either
+direction. Constraints on distributions pull whole scores together, so that groups are treated alike at every threshold.
+The table evaluates one threshold, 1/2, and ExponentiatedGradient and FairGBM optimise the decision itself.
+Distributions lose accuracy against {losses}.
+Equalized odds of means cost less accuracy, but their gap stays up to {apart:.3f} above that of the peer. The
+constraints on decisions at 1/2 do not close it either: where a gap of decisions should be small, distributions are the
+better constraint. ExponentiatedGradient draws each decision at random: two applicants with the same file can get
+different decisions. Ours is one booster with one probability per row, and needs no group at prediction.
 """
 ABOUT = """\
 # Accuracy against fairness
@@ -66,9 +55,9 @@ AT_THE_GAP = """
 ## At the peer's own gap
 
 Each peer is compared in the criterion that it optimises: SP for ExponentiatedGradient with parity and MFC, EO for
-ExponentiatedGradient with odds and FairGBM. Columns: the peer's gap; our gap; the kl_weight where the line between two
-values of the grid reaches the peer's gap; both accuracies; their difference, ours less the peer's; and the half width
-of its corrected resampled 95 % interval over the folds. "Gap not reached": no kl_weight of the grid comes within .005
+ExponentiatedGradient with odds and FairGBM. Ours is at the kl_weight where the line between two values of the grid
+reaches the peer's gap. The difference is our accuracy less the peer's, with its corrected resampled 95 % interval over
+the folds. "Gap not reached": no kl_weight of the grid comes within .005
 of the peer's gap, and the comparison is at our smallest gap. Where the peer's gap is at least that of plain XGBoost no
 constraint is needed: kl_weight is 0, and the row does not count for the constraint. MFC with two parameters that give
 one model is one row. Read with care: our weight is read off the held-out gap itself, which nobody can do before
@@ -83,8 +72,8 @@ NAMES = {"SP": "statistical parity", "EO": "equalized odds"}
 
 
 def per_fold(results: pd.DataFrame, dataset: str, method: str, level: float, measure: str) -> np.ndarray:
-    rows = results[(results.dataset == dataset) & (results.method == method) & (results.level == level)]
-    return rows[rows.measure == measure].sort_values("fold")["value"].astype(float).to_numpy()
+    there = (results.dataset == dataset) & (results.method == method) & (results.level == level)
+    return results[there & (results.measure == measure)].sort_values("fold")["value"].astype(float).to_numpy()
 
 
 def ours_at(results: pd.DataFrame, dataset: str, constraint: str, gap: float) -> tuple[np.ndarray, float, float]:
@@ -149,21 +138,26 @@ def verdict(row: pd.Series) -> str:
     return f"no difference from {ours} shown"
 
 
-def compared_section(results: pd.DataFrame) -> list[str]:
-    """The table of each form, and how often which verdict."""
+def compared_section(forms: dict[str, pd.DataFrame]) -> list[str]:
+    """How often which verdict, by form; the table of one form."""
     lines = []
-    for title, constraints in FORMS.items():
-        compared = comparison(results, constraints)
-        rows = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in row] for _, row in compared.iterrows()]
-        lines += [f"### {title}", "", *table(list(compared.columns), rows)]
+    for title, compared in forms.items():
+        lines += [f"### {title}", ""]
+        if title == TABULATED:
+            lines += table([*COMPARED[:5], "difference in accuracy"], map(cells_of, compared.iloc))
         counts = ", ".join(f"{name} {count}" for name, count in compared.verdict.value_counts().items())
         lines += [f"Of {len(compared)} distinct comparisons: {counts}.", ""]
     return lines
 
 
-def reading(results: pd.DataFrame) -> str:
-    forms = {title: comparison(results, constraints) for title, constraints in FORMS.items()}
-    lost = forms["Constraints on distributions"]
+def cells_of(row: pd.Series) -> list[str]:
+    gaps = (f"{row[name]:.3f}" for name in COMPARED[3:5])
+    difference = with_bounds(Interval(row["difference"], row["half width"], 0))
+    return [*(str(row[name]) for name in COMPARED[:3]), *gaps, difference]
+
+
+def reading(forms: dict[str, pd.DataFrame]) -> str:
+    lost = forms[TABULATED]
     lost = lost[lost["verdict"] == "peer better than the constraint"]
     losses = [f"{row['peer']} on {row['set']} ({row['gap']}, {-row['difference']:.3f})" for _, row in lost.iterrows()]
     means = forms["Equalized odds of means"]
@@ -173,10 +167,8 @@ def reading(results: pd.DataFrame) -> str:
 
 def draw(results: pd.DataFrame, fairness: str, path: Path) -> None:
     """A panel per set: the path of each form of the constraint over kl_weight, and a mark for each peer."""
-    sets, constraints = (
-        list(results.dataset.unique()),
-        [name for name, source in FAIRNESS.items() if source == fairness],
-    )
+    sets = list(results.dataset.unique())
+    constraints = [name for name, source in FAIRNESS.items() if source == fairness]
     figure, axes = panels(len(sets), len(sets), 4.2, 4.2)
     for ax, dataset in zip(axes, sets, strict=True):
         for constraint, stroke in zip(constraints, ("-o", "--o", ":o", "-.s", ":s"), strict=False):
@@ -205,14 +197,9 @@ def text(folder: Path, figures: Path) -> str:
     results = results[results.measure != "error"]
     for fairness in NAMES:
         draw(results, fairness, figures / f"frontier_{fairness}.png")
-    lines = [paragraphs(ABOUT.format(folds=results.fold.nunique())), ""]
+    folds = results.fold.nunique()
+    forms = {title: comparison(results, constraints) for title, constraints in FORMS.items()}
+    lines = [paragraphs(ABOUT.format(folds=folds)), ""]
     lines += [f"![{NAMES[fairness]}](figures/frontier_{fairness}.png)" for fairness in NAMES]
-    lines += [
-        "",
-        paragraphs(AT_THE_GAP.format(folds=results.fold.nunique())),
-        "",
-        *compared_section(results),
-        paragraphs(reading(results)),
-        "",
-    ]
-    return "\n".join([*lines, *rates_section(read("frontier_rates", folder))])
+    lines += ["", paragraphs(AT_THE_GAP.format(folds=folds)), "", *compared_section(forms), paragraphs(reading(forms))]
+    return "\n".join([*lines, "", *rates_section(read("frontier_rates", folder))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,6 @@ import pandas as pd
 import xgboost as xgb
 
 import pi_xgb
-from benchmarks.unlabelled.breach import Made, made
 from benchmarks.unlabelled.cell import CROSSFIT, KL_WEIGHT, PARAMS, ROUNDS, measured
 from pi_xgb import labels
 
@@ -27,6 +26,31 @@ FUNCTIONS, COVERAGE = 8, 0.4
 WORST, BEST = 0.55, 0.9
 """The accuracies of the labelling functions lie between these, equally spaced."""
 TRUE_LABELS = (50, 200)
+
+
+RARER = 1.5
+"""Bad outcomes (y = 1) are made rarer by this many log odds."""
+
+
+class Made(NamedTuple):
+    """Rows, their outcomes, and the true chance of a bad one given x and z."""
+
+    x: npt.NDArray[np.float64]
+    z: npt.NDArray[np.float64]
+    y: npt.NDArray[np.int64]
+    chance: npt.NDArray[np.float64]
+
+    def take(self, rows: slice) -> Made:
+        return Made(self.x[rows], self.z[rows], self.y[rows], self.chance[rows])
+
+
+def made(seed: int, rows: int) -> Made:
+    """`make_privileged` with bad outcomes that are rarer than good ones."""
+    data = pi_xgb.datasets.make_privileged(rows, seed=seed)
+    q = data.q.to_numpy()
+    chance = 1 / (1 + (1 - q) / q * np.exp(RARER))
+    y = (np.random.default_rng([seed, 1]).random(rows) < chance).astype(np.int64)
+    return Made(data.x.to_numpy(), data.z.to_numpy(), y, chance)
 
 
 def split(repeat: int, training: int, test: int) -> tuple[Made, Made]:

@@ -18,11 +18,12 @@ TITLES = {"auc": "AUC", "logloss": "log loss", "bias": "bias", "flips": "flips",
 
 ABOUT = """\
 `python -m benchmarks.labels`: what the workflows around late labels are worth, on test rows. Boosters have the depth,
-rounds and step of [the nine sets](#nine-public-sets) and are not tuned. Made rows are those of the
-[breach](#what-a-breach-of-the-assumption-costs), {training:,} for training and {test:,} for testing, with known
-chances. A number is the mean over {repeats} draws, with its 95 % interval in brackets, corrected for shared rows on
-public sets (Nadeau and Bengio). "against" is the difference in log loss from the first method of the same rows, of
-retrained models from training from scratch; below 0 is better."""
+rounds and step of [the nine sets](#nine-public-sets) and are not tuned. Made rows are `make_privileged` with bad
+outcomes (y = 1) made rarer, {training:,} for training and {test:,} for testing, with known chances. A number is the
+mean over {repeats} draws, with its 95 % interval in brackets, corrected for shared rows on public sets (Nadeau and
+Bengio). "against" is the difference in log loss from the first method of the same rows, of retrained models from
+training from scratch; below 0 is better. [labels.csv.gz](results/labels.csv.gz) has further methods and sets, and AUC
+throughout."""
 
 LATE = """\
 Rows are observed over {days} days and an event counts within {horizon}; on the last day the labels are read. Bias is
@@ -60,7 +61,8 @@ x, and learns from the true labels alone how far to trust each."""
 LESSONS = {
     "late": """\
 Both wrong ways have more labels and rank as well as the right one. Their level is wrong, with a teacher as without, and
-their log loss with it.""",
+their log loss with it. So use the labels of settled rows only, and leave the others unlabelled, whether their outcome
+is known or not.""",
     "dated": """\
 `labels.mature` sets these people aside. As labels they make the model predict too many offences.""",
     "weights": """\
@@ -75,25 +77,37 @@ or better in log loss, with slightly more changes on these sets and two models a
 are nearly certain, the teacher costs log loss. On bank the world has changed: the old model is wrong, what is not
 changed stays wrong, and no `kl_weight` is better than 0.""",
     "retiring": """\
-The unlabelled rows make the difference: on the labelled rows alone the old model adds next to nothing.""",
+The unlabelled rows make the difference: on the labelled rows alone the old model adds next to nothing (in the CSV).""",
     "functions": """\
 The teacher learns from few true labels which functions to trust, and is ahead of the majority vote.""",
 }
 
 SECTIONS = (
-    ("late", "Labels that come late", LATE, ("bias", "auc", "logloss"), MADE_RATIO),
-    ("dated", "Labels of real dates", DATED, ("bias", "auc", "logloss"), PUBLIC_RATIO),
-    ("weights", "Weights against a shift of the labelled rows", WEIGHTS, ("bias", "auc", "logloss"), MADE_RATIO),
+    ("late", "Labels that come late", LATE, ("bias", "logloss"), MADE_RATIO),
+    ("dated", "Labels of real dates", DATED, ("bias", "auc"), PUBLIC_RATIO),
+    ("weights", "Weights against a shift of the labelled rows", WEIGHTS, ("bias",), MADE_RATIO),
     (
         "retraining",
         "Retraining with few changed decisions",
         RETRAINING,
-        ("flips", "right_to_wrong", "auc", "logloss"),
+        ("flips", "right_to_wrong", "logloss"),
         PUBLIC_RATIO,
     ),
     ("retiring", "When a feature is retired", RETIRING, ("auc", "logloss"), PUBLIC_RATIO),
     ("functions", "Labelling functions as privileged features", FUNCTIONS, ("auc", "logloss"), MADE_RATIO),
 )
+SHOWN = {
+    "retraining": (
+        ("credit", "bank"),
+        (public.SCRATCH, "on old and new rows", "continued", "mean of scores", "old model as teacher, kl_weight 5"),
+    ),
+    "retiring": (
+        ("student_por", "bank"),
+        ("trained again without it", "old model as teacher, all rows", "new mixed teacher, all rows"),
+    ),
+    "functions": ((), ("true labels only", "majority vote", "votes as privileged features", "all true labels")),
+}
+"""Settings and methods in the tables, where these are not all."""
 PICTURE = "![Flips against log loss of retrained models](figures/labels_retraining.png)"
 
 
@@ -110,7 +124,7 @@ def text(folder: Path, figures: Path) -> str:
     out = ["# Late labels, retraining, retired features", "", paragraph(ABOUT.format(**facts)), ""]
     for part, title, words, measures, ratio in SECTIONS:
         own = lines[lines["part"] == part]
-        out += [f"## {title}", "", paragraph(words.format(**facts)), "", *rows_of(own, measures, ratio)]
+        out += [f"## {title}", "", paragraph(words.format(**facts)), "", *rows_of(shown(own, part), measures, ratio)]
         if part == "weights":
             shifts = own.groupby("setting", sort=False)["shift"].mean()
             seen = ", ".join(f"{value:.2f} for {name}" for name, value in shifts.items())
@@ -122,6 +136,13 @@ def text(folder: Path, figures: Path) -> str:
     return "\n".join(out)
 
 
+def shown(lines: pd.DataFrame, part: str) -> pd.DataFrame:
+    """The lines of a part that the page shows; all are in the CSV."""
+    settings, methods = SHOWN.get(part, ((), ()))
+    is_shown = [lines[name].isin(kept) | (not kept) for name, kept in (("setting", settings), ("method", methods))]
+    return lines[is_shown[0] & is_shown[1]]
+
+
 def rows_of(lines: pd.DataFrame, measures: tuple[str, ...], ratio: float) -> list[str]:
     """A table with a line for each setting and method."""
     found = []
@@ -131,8 +152,8 @@ def rows_of(lines: pd.DataFrame, measures: tuple[str, ...], ratio: float) -> lis
         for method, cells in own.groupby("method", sort=False):
             scores = [interval(cells[measure], ratio, signs=measure == "bias") for measure in measures]
             against = NOTHING if method == first else interval(by_method[method] - by_method[first], ratio, signs=True)
-            found.append([str(setting), str(method), f"{cells['labels'].mean():.0f}", *scores, against])
-    header = ["setting", "method", "labels", *(TITLES[measure] for measure in measures), "against"]
+            found.append([str(setting), str(method), *scores, against])
+    header = ["setting", "method", *(TITLES[measure] for measure in measures), "against"]
     return table(header, found)
 
 

@@ -25,8 +25,6 @@ class Method:
     ----------
     run : function
         From a fold to `Scores`; raises `Refused` where the set is not for this method.
-    about : str
-        What it is, in a few words.
     cost : int
         Cheap methods run first on all sets. Methods of equal cost share matrices and teachers in a fold.
     modes : tuple of str
@@ -41,7 +39,6 @@ class Method:
 
     name: str
     run: Callable[[FoldWork], Scores]
-    about: str
     cost: int = 0
     modes: tuple[str, ...] = ("current",)
     boosted: bool = True

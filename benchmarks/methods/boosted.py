@@ -118,19 +118,17 @@ def chosen(q_of: Callable[[FoldWork], Q]) -> Callable[[FoldWork], Scores]:
 
 
 BOOSTED = (
-    Method("NF", partial(plain_on, "x"), "plain boosting on x", 0, BOTH),
-    Method("KbPIB", partial(with_paper_alpha, in_sample_student, "KbPIB"), "the paper's alpha", 0, BOTH),
-    Method("JPIB", partial(with_paper_alpha, jpib, "JPIB"), "the paper's alpha", 0, BOTH),
-    Method("PF", partial(plain_on, "z"), "plain boosting on z, which it needs at prediction", 1, BOTH),
-    Method("All", on_all, "boosting on x and z, z at prediction its most frequent value", 1, BOTH),
-    Method("KbPIB chosen", chosen(in_sample), "kl_weight chosen on validation", 2),
-    Method("KbPIB cross-fitted", chosen(cross_fitted), "q out of fold, kl_weight chosen", 2),
-    Method("KbPIB all features", chosen(all_features), "teacher on x and z, q out of fold, kl_weight chosen", 2),
-    Method(
-        "mixed with z", chosen(partial(mixed, "xz")), "mixed teacher on x and z, q out of fold, kl_weight chosen", 2
-    ),
-    Method("mixed without z", chosen(partial(mixed, "x")), "mixed teacher on x, q out of fold, kl_weight chosen", 2),
-    Method("self-distillation", chosen(self_distilled), "control: teacher on x, q out of fold, kl_weight chosen", 2),
-    Method("shuffled q", chosen(shuffled), "control: the q of all features shuffled, kl_weight chosen", 2),
-    Method("JPIB chosen", partial(with_chosen_weight, jpib), "kl_weight chosen on validation", 3),
+    Method("NF", partial(plain_on, "x"), 0, BOTH),
+    Method("KbPIB", partial(with_paper_alpha, in_sample_student, "KbPIB"), 0, BOTH),
+    Method("JPIB", partial(with_paper_alpha, jpib, "JPIB"), 0, BOTH),
+    Method("PF", partial(plain_on, "z"), 1, BOTH),
+    Method("All", on_all, 1, BOTH),
+    Method("KbPIB chosen", chosen(in_sample), 2),
+    Method("KbPIB cross-fitted", chosen(cross_fitted), 2),
+    Method("KbPIB all features", chosen(all_features), 2),
+    Method("mixed with z", chosen(partial(mixed, "xz")), 2),
+    Method("mixed without z", chosen(partial(mixed, "x")), 2),
+    Method("self-distillation", chosen(self_distilled), 2),
+    Method("shuffled q", chosen(shuffled), 2),
+    Method("JPIB chosen", partial(with_chosen_weight, jpib), 3),
 )

@@ -17,14 +17,9 @@ from benchmarks.peers import PEERS, Peer
 # From the cheapest to the dearest, as measured on a fold of compas and of adult; a peer that is not here comes last.
 ORDER = (
     *("MFC c=0", "DP-EBM", "FairGBM", "GPC", "MFC c chosen", "GPC+"),
-    *("Fairlearn grid", "SVM", "EBM", "L2-SVM+", "SVM+", "Fairlearn EG"),
+    *("SVM", "EBM", "L2-SVM+", "SVM+", "Fairlearn EG"),
 )
 FIRST_COST = 10
-VARIANTS = {
-    "MFC c=0": "MFC whose scores may not covary with a group at all",
-    "MFC c chosen": "MFC with the covariance chosen on validation, under the 80 % rule",
-}
-"""What a docstring cannot say that several methods share."""
 
 
 def scores_of(make: Callable[[], Peer], work: FoldWork) -> Scores:
@@ -66,14 +61,10 @@ def sensitive(work: FoldWork, rows: str) -> np.ndarray:
 def method(name: str, make: Callable[[], Peer]) -> Method:
     """The record of one peer."""
     peer = make()
-    kind = getattr(make, "func", make)
-    about = VARIANTS.get(name) or (kind.__doc__ or name).strip().splitlines()[0].rstrip(".").replace("``", "")
-    needs = [text for text, has in (("needs z", peer.needs_privileged), ("needs groups", peer.needs_groups)) if has]
     module = (peer.module or "scikit-learn").split(".")[0]
     return Method(
         name=name,
         run=partial(scores_of, make),
-        about="; ".join([about, *needs]),
         cost=FIRST_COST + (ORDER.index(name) if name in ORDER else len(ORDER)),
         modes=("paper", "current"),
         boosted=False,

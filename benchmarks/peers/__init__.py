@@ -12,7 +12,7 @@ from functools import partial
 
 from ._base import Limit, Peer
 from .gpc_plus import GPC, GPCPlus
-from .installed import DPEBM, EBM, SVM, FairGBM, FairlearnExponentiatedGradient, FairlearnGridSearch
+from .installed import DPEBM, EBM, SVM, FairGBM, FairlearnExponentiatedGradient
 from .mfc import MFC
 from .svm_plus import L2SVMPlus, SVMPlus
 
@@ -25,7 +25,6 @@ PEERS: dict[str, Callable[..., Peer]] = {
     "MFC c=0": MFC,
     "MFC c chosen": partial(MFC, c=None),
     "Fairlearn EG": FairlearnExponentiatedGradient,
-    "Fairlearn grid": FairlearnGridSearch,
     "FairGBM": FairGBM,
     "EBM": EBM,
     "DP-EBM": DPEBM,
@@ -40,7 +39,6 @@ __all__ = [
     "SVM",
     "FairGBM",
     "FairlearnExponentiatedGradient",
-    "FairlearnGridSearch",
     "GPCPlus",
     "L2SVMPlus",
     "Limit",

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -94,7 +94,6 @@ class Peer:
 
     needs_privileged: ClassVar[bool] = False
     needs_groups: ClassVar[bool] = False
-    binary_groups_only: ClassVar[bool] = False
     randomised: ClassVar[bool] = False
     """Whether decisions are drawn: ``predict_proba`` is then the chance that the draw says 1."""
     module: ClassVar[str | None] = None
@@ -110,8 +109,6 @@ class Peer:
         sizes = group_sizes(n_groups)
         if self.needs_groups and not sizes:
             return Limit(False, "needs a sensitive attribute, and the set has none")
-        if self.binary_groups_only and any(size > 2 for size in sizes):
-            return Limit(False, f"takes binary sensitive attributes only, and one has {max(sizes)} values")
         if self.needs_groups and any(size < 2 for size in sizes):
             return Limit(False, "needs at least two groups, and one sensitive attribute has a single value")
         if self.max_rows is not None and n_rows > self.max_rows:
@@ -142,15 +139,13 @@ class Peer:
     ) -> Peer:
         """Train. Parameters are chosen on the validation rows, or on a fifth of the training rows without them."""
         sensitive, sensitive_valid = (part if self.needs_groups else None for part in (sensitive, sensitive_valid))
-        rows = check_rows(X, y, Z if self.needs_privileged else None, sensitive)
-        if self.needs_privileged and rows.z is None:
-            raise ValueError(f"{type(self).__name__} needs privileged columns: expected Z, got None")
+        rows = as_rows(X, y, Z if self.needs_privileged else None, sensitive)
         sizes = [] if rows.groups is None else [len(np.unique(column)) for column in rows.groups.T]
         limit = self.limit(len(rows), sizes)
         if limit is not None and not limit.runs:
             raise ValueError(f"{type(self).__name__} cannot take these rows: it {limit.reason}")
-        self.x_types = check_types(x_types, rows.x, "x_types")
-        self.z_types = None if rows.z is None else check_types(z_types, rows.z, "z_types")
+        self.x_types = list(x_types or "q" * rows.x.shape[1])
+        self.z_types = None if rows.z is None else list(z_types or "q" * rows.z.shape[1])
         if self.module is not None:
             require(self.module)
 
@@ -169,13 +164,8 @@ class Peer:
 
     def predict_proba(self, X: Any) -> Array:
         """The probabilities of label 0 and 1, ``(n, 2)``."""
-        if not hasattr(self, "x_types"):
-            raise ValueError(f"{type(self).__name__} is not trained: call fit first")
-        X = np.asarray(X, dtype=float)
-        if X.ndim != 2 or X.shape[1] != len(self.x_types):
-            raise ValueError(f"expected X with {len(self.x_types)} columns, got shape {X.shape}")
         with _one_blas_thread():
-            p = np.clip(self._score(X), 0.0, 1.0)
+            p = np.clip(self._score(np.asarray(X, dtype=float)), 0.0, 1.0)
         return np.column_stack([1.0 - p, p])
 
     def predict(self, X: Any) -> Array:
@@ -185,13 +175,8 @@ class Peer:
         return (p > threshold).astype(int)
 
     def _split(self, rows: Rows, X_valid: Any, y_valid: Any, sensitive_valid: Any) -> tuple[Rows, Rows]:
-        if (X_valid is None) != (y_valid is None):
-            raise ValueError("expected X_valid and y_valid together, got one of them")
         if X_valid is not None:
-            valid = check_rows(X_valid, y_valid, None, sensitive_valid)
-            if valid.x.shape[1] != rows.x.shape[1]:
-                raise ValueError(f"expected X_valid with {rows.x.shape[1]} columns, got {valid.x.shape[1]}")
-            return rows, valid
+            return rows, as_rows(X_valid, y_valid, None, sensitive_valid)
         valid, train = split(rows, int(np.ceil(VALIDATION_SHARE * len(rows))), self.seed)
         return train, valid
 
@@ -207,33 +192,12 @@ class Peer:
         raise NotImplementedError
 
 
-def check_rows(X: Any, y: Any, Z: Any, sensitive: Any) -> Rows:
-    """One clear error for rows that do not fit together."""
-    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float).ravel()
-    if X.ndim != 2 or len(X) != len(y):
-        raise ValueError(f"expected X (n, d) and y (n,) of the same rows, got {X.shape} and {y.shape}")
-    if set(np.unique(y)) != {0.0, 1.0}:
-        raise ValueError(f"expected labels 0 and 1, both present, got {np.unique(y)[:5]}")
+def as_rows(X: Any, y: Any, Z: Any, sensitive: Any) -> Rows:
+    """Arrays of the shapes above; a set without a sensitive column has no groups."""
+    groups = None if sensitive is None else np.asarray(sensitive).astype(int).reshape(len(y), -1)
+    groups = None if groups is None or groups.shape[1] == 0 else groups
     z = None if Z is None else np.asarray(Z, dtype=float)
-    if z is not None and (z.ndim != 2 or len(z) != len(y)):
-        raise ValueError(f"expected Z ({len(y)}, e), got {z.shape}")
-    groups = None if sensitive is None else np.asarray(sensitive)
-    if groups is not None:
-        groups = groups.reshape(len(groups), -1)
-        if len(groups) != len(y):
-            raise ValueError(f"expected sensitive ({len(y)}, k), got {groups.shape}")
-        if groups.dtype.kind not in "biuf" or not np.isfinite(groups).all() or (groups % 1 != 0).any():
-            raise ValueError("expected sensitive as whole group codes without NaN: encode the groups first")
-        groups = None if groups.shape[1] == 0 else groups.astype(int)
-    return Rows(X, y, z, groups)
-
-
-def check_types(types: Sequence[str] | None, X: Array, name: str) -> list[str]:
-    """One letter per column."""
-    types = ["q"] * X.shape[1] if types is None else list(types)
-    if len(types) != X.shape[1] or set(types) - {"q", "c"}:
-        raise ValueError(f'expected {name} with {X.shape[1]} letters "q" or "c", got {types}')
-    return types
+    return Rows(np.asarray(X, dtype=float), np.asarray(y, dtype=float).ravel(), z, groups)
 
 
 def split(rows: Rows, size: int, seed: int) -> tuple[Rows, Rows]:
@@ -318,12 +282,7 @@ def best_by_coordinate(
 
 def validation_auc(decision: Array, valid: Rows) -> float:
     """The AUC that a search maximises which is given no merit of its own."""
-    positive = valid.y == 1
-    pairs = positive.sum() * (~positive).sum()
-    if not pairs:
-        raise ValueError("expected both labels among the validation rows, got one: give a larger validation split")
-    above = rankdata(decision)[positive] - rankdata(decision[positive])
-    return float(above.sum() / pairs)
+    return float(roc_auc_score(valid.y, decision))
 
 
 @dataclass(frozen=True)

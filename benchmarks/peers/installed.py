@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -15,14 +14,12 @@ from sklearn.svm import SVC
 from ._base import (
     Array,
     Encoder,
-    Limit,
     Option,
     Peer,
     Rows,
     Sigmoid,
     best_on_grid,
     group_numbers,
-    group_sizes,
     median_squared_distance,
     require,
     subsample,
@@ -31,7 +28,7 @@ from ._base import (
 from .svm_plus import PENALTIES, WIDTHS
 
 BOOSTER = {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 4, "tree_method": "hist"}
-"""XGBoost under the reductions of Fairlearn, which fit it dozens of times and know no early stopping."""
+"""XGBoost under the reduction of Fairlearn, which fits it dozens of times and knows no early stopping."""
 
 
 @dataclass
@@ -63,75 +60,37 @@ class SVM(Peer):
 
 
 @dataclass
-class _Reduction(Peer):
-    """A reduction of Fairlearn around an XGBoost classifier. Several sensitive columns count as their combinations."""
+class FairlearnExponentiatedGradient(Peer):
+    """Fairlearn's reduction around XGBoost: a mixture of 0/1 classifiers, the probability the weight of those with 1.
+
+    Several sensitive columns count as their combinations.
+    """
 
     needs_groups: ClassVar[bool] = True
+    randomised: ClassVar[bool] = True
     module: ClassVar[str | None] = "fairlearn.reductions"
 
+    max_rows: int | None = 50_000
     constraint: str = "EqualizedOdds"
     """A moment of ``fairlearn.reductions``: "EqualizedOdds", "DemographicParity", ..."""
     booster: dict[str, Any] = field(default_factory=lambda: dict(BOOSTER))
     n_jobs: int = 1
+    eps: float = 0.01
+    max_iter: int = 50
 
     def _fit(self, train: Rows, valid: Rows) -> None:
         reductions = require("fairlearn.reductions")
-        classifier = xgb.XGBClassifier(
-            **self.booster,
-            feature_types=self.x_types,
-            enable_categorical=True,
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
-        )
-        self._reduction = self._make(reductions, classifier, getattr(reductions, self.constraint)())
+        how = {"feature_types": self.x_types, "enable_categorical": True, "random_state": self.seed}
+        classifier = xgb.XGBClassifier(**self.booster, **how, n_jobs=self.n_jobs)
+        constraint = getattr(reductions, self.constraint)()
+        self._reduction = reductions.ExponentiatedGradient(classifier, constraint, eps=self.eps, max_iter=self.max_iter)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # Fairlearn's own use of pandas
             self._reduction.fit(train.x, train.y.astype(int), sensitive_features=group_numbers(train.groups))
 
-    def _make(self, reductions: Any, classifier: Any, constraint: Any) -> Any:
-        raise NotImplementedError
-
-
-@dataclass
-class FairlearnExponentiatedGradient(_Reduction):
-    """A mixture of 0/1 classifiers; the probability is the weight of those that say 1, with few distinct values."""
-
-    randomised: ClassVar[bool] = True
-
-    max_rows: int | None = 50_000
-    eps: float = 0.01
-    max_iter: int = 50
-
-    def _make(self, reductions: Any, classifier: Any, constraint: Any) -> Any:
-        return reductions.ExponentiatedGradient(classifier, constraint, eps=self.eps, max_iter=self.max_iter)
-
     def _score(self, X: Array) -> Array:
         chosen = self._reduction.weights_[self._reduction.weights_ > 0]
         return sum(weight * self._reduction.predictors_[i].predict(X) for i, weight in chosen.items())
-
-
-@dataclass
-class FairlearnGridSearch(_Reduction):
-    """One classifier out of a grid of reweighted ones, by Fairlearn's own trade-off on the training rows.
-
-    Its grid has a dimension for each multiplier: beyond two groups a grid of this size is too coarse to mean anything.
-    """
-
-    max_rows: int | None = 50_000
-    grid_size: int = 20
-
-    def limit(self, n_rows: int, n_groups: int | Sequence[int] = ()) -> Limit | None:
-        """As for every peer; more than two groups, combinations counted, are refused."""
-        combined = int(np.prod(group_sizes(n_groups)))
-        if combined > 2:
-            return Limit(False, f"takes two groups: with {combined} its grid has too many dimensions")
-        return super().limit(n_rows, n_groups)
-
-    def _make(self, reductions: Any, classifier: Any, constraint: Any) -> Any:
-        return reductions.GridSearch(classifier, constraint, grid_size=self.grid_size)
-
-    def _score(self, X: Array) -> Array:
-        return self._reduction.predict_proba(X)[:, 1]
 
 
 @dataclass

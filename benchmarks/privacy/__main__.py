@@ -6,16 +6,16 @@
 
 privacy_cost: AUC against epsilon on public and made sets. privacy_sizes: the same on made data of many sizes.
 privacy_few: budget plans and rivals where few rows have a label. privacy_central: noise in sums over rows, against
-noise in each prediction. privacy_attacks: the package's audit on private and other teachers. privacy_ebm: DP-EBM on
-adult as in its paper; privacy_printed: its other sets, and private logistic regression, which needs diffprivlib and
-scikit-learn 1.6 (--tables privacy_printed --only method=...). Needs the extras bench and private.
+noise in each prediction. privacy_attacks: the package's audit on private and other teachers. privacy_printed: the
+sets of DP-EBM's paper, and private logistic regression, which needs diffprivlib and scikit-learn 1.6 (--tables
+privacy_printed --only family=...). Needs the extras bench and private.
 """
 
 from __future__ import annotations
 
 from benchmarks.cells import Table, main
 from benchmarks.data import MADE
-from benchmarks.privacy import attacks, central, cost, ebm, few, printed
+from benchmarks.privacy import attacks, central, cost, few, printed
 from benchmarks.privacy.page import text
 from benchmarks.privacy.sets import SPLITS
 
@@ -55,7 +55,6 @@ TABLES = [
         attacks.measure,
         [cell for cell in ATTACKS if cell[0] in ("histogram", "JPIB")][-4:],
     ),
-    Table("privacy_ebm", ("fold",), lambda: [(fold,) for fold in range(ebm.FOLDS)], ebm.measure),
     Table("privacy_printed", ("set", "split", "family"), lambda: printed.CELLS, printed.measure, asked=False),
 ]
 

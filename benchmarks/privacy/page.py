@@ -12,13 +12,14 @@ import pandas as pd
 from benchmarks.cells import exists, read
 from benchmarks.data import MADE
 from benchmarks.intervals import Interval, corrected_interval, with_bounds
-from benchmarks.privacy import attacks, central, cost, ebm, few, printed
-from benchmarks.privacy.cost import MODELS, OPEN, PLAIN
+from benchmarks.privacy import attacks, central, cost, few, printed
+from benchmarks.privacy.cost import OPEN, PLAIN
 from benchmarks.privacy.sets import SPLITS
-from benchmarks.text import number, table
+from benchmarks.text import number, signed, table
 from pi_xgb._privacy.teacher import FEW_LABELS
 
 CHEAP = 0.002
+SHOWN = "histogram"
 PLACE = ["dataset", "labels"]
 
 ABOUT = """\
@@ -48,7 +49,8 @@ need be trusted with z. "{ebm}" is a DP-EBM trained on x and y of the labelled r
 CENTRAL = """\
 Gain in AUC over plain XGBoost, {rows:,} rows. "{each}" is the default.
 "{sums}" is `fit(..., x=x)`: noise is added to sums over all rows without a label.
-In "{curved}" every second column of x is |x - 0.5| or sin(3 x)."""
+"{curved}", where every second column of x is |x - 0.5| or sin(3 x), and the gains without privacy are in [the
+table](results/privacy_central.csv.gz)."""
 
 ATTACKS = """\
 `pi_xgb.privacy.audit` on {rows} rows whose z predicts y nearly and whose x identifies each row, the worst
@@ -56,19 +58,6 @@ case. Neighbours: z of one row differs. Values: z of {secrets} rows is drawn, an
 {rounds} rounds and kl_weight {kl_weight:g}. A bound holds with {confidence:.0%}; with {runs} runs none above about
 {most:.1f} can be shown for one row. Teachers without a stated epsilon give no guarantee. A bound above the
 stated epsilon would prove a violation."""
-
-EBM = """\
-interpret's DP-EBM on adult with its defaults, {folds} folds, delta {delta:g}; standard deviation over folds in
-brackets. Its guarantee is for a row that comes or goes with all that it has, y and x too. The set here has no column
-`fnlwgt` and no rows with an unknown value. Ranges and the codes of categories are declared, since interpret would read
-them from the rows without privacy."""
-
-BRIDGE = """\
-**The bridge**, for those who need y and x protected as well: a DP-EBM teacher on z (age, race, sex) with {share:g} of
-epsilon, and a DP-EBM student on x with the rest, trained on the target (y + a q) / (1 + a), a = {kl_weight:g}. Given
-the teacher, a row enters the student's data by its own x and target alone, so the two budgets add up to the epsilon
-of the table, each with half of delta, and q needs no noise of its own. "x alone" is a DP-EBM on x with all of
-epsilon."""
 
 
 def text(folder: Path, figures: Path) -> str:
@@ -87,7 +76,6 @@ def text(folder: Path, figures: Path) -> str:
         "central": ("Few labels: noise in each prediction or in sums", central_release),
         "attacks": ("Attacks", found),
         "printed": ("DP-EBM beside its paper", printed.section),
-        "ebm": ("DP-EBM as in its paper, and a bridge", dp_ebm),
     }
     for part, (title, section) in further.items():
         if len(lines := lines_of(part)):
@@ -128,9 +116,11 @@ class Wide:
     def __init__(self, lines: pd.DataFrame, place: Sequence[str]) -> None:
         self.table = lines.pivot_table(index=[*place, "repeat"], columns=["method", "epsilon"], values="auc")
 
-    def gain(self, place: Any, method: str, epsilon: float = np.inf, less: str = PLAIN) -> Interval:
+    def gain(
+        self, place: Any, method: str, epsilon: float = np.inf, less: str = PLAIN, less_epsilon: float = np.inf
+    ) -> Interval:
         here = self.table.loc[place]
-        values = (here[(method, epsilon)] - here[(less, np.inf)]).dropna().to_numpy()
+        values = (here[(method, epsilon)] - here[(less, less_epsilon)]).dropna().to_numpy()
         shares_rows = not str(np.atleast_1d(place)[0]).startswith(MADE)
         return corrected_interval(values, 1 / 3 if shares_rows else 0.0)
 
@@ -140,29 +130,18 @@ class Wide:
 
 def costs(lines: pd.DataFrame) -> list[str]:
     wide, epsilons = Wide(lines, PLACE), sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique())
-    models = [model for model in MODELS if model in set(lines["method"])]
-    rows, below = [], []
+    rows = []
     for place in places(lines):
         here = lines[(lines["dataset"] == place[0]) & (lines["labels"] == place[1])]
-        plain, gain = number(wide.mean(place, PLAIN)), with_bounds(wide.gain(place, OPEN))
-        first = [place[0], str(here["labelled"].max()), plain, gain]
-        for model in models:
-            rows.append([*first, model, *(with_bounds(wide.gain(place, model, epsilon)) for epsilon in epsilons)])
-            weights = [here[(here["method"] == model) & (here["epsilon"] == e)]["kl_weight"] for e in epsilons]
-            shares = [f"{(item == 0).mean():.0%}, {item.median():g}" for item in weights]
-            private = [with_bounds(wide.gain(place, model, epsilon, OPEN)) for epsilon in epsilons]
-            below.append(
-                [place[0], first[1], model, *(f"{gain} ({w})" for gain, w in zip(private, shares, strict=True))]
-            )
+        first = [place[0], str(here["labelled"].max()), number(wide.mean(place, PLAIN))]
+        found = [wide.gain(place, OPEN), *(wide.gain(place, SHOWN, epsilon) for epsilon in epsilons)]
+        rows.append([*first, *map(with_bounds, found)])
     columns = [f"epsilon {epsilon:g}" for epsilon in epsilons]
     return [
-        "Gain in AUC over plain XGBoost on the labelled rows.",
+        f"Gain in AUC over plain XGBoost on the labelled rows, private teacher: {SHOWN}; [the others](results/"
+        "privacy_cost.csv.gz).",
         "",
-        *table(["set", "labels", "plain", f"{OPEN}, gain", "private teacher", *columns], rows),
-        "The same less the student that is not private; in brackets how often plain was chosen, and the median of the",
-        "chosen kl_weight.",
-        "",
-        *table(["set", "labels", "private teacher", *columns], below),
+        *table(["set", "labels", "plain", OPEN, *columns], rows),
     ]
 
 
@@ -171,23 +150,22 @@ def places(lines: pd.DataFrame) -> list[tuple[str, str]]:
     return [(name, labels) for name in SPLITS for labels in cost.LABELS if (name, labels) in there]
 
 
-def price(wide: Wide, place: tuple[str, str, int], epsilon: float) -> Interval:
-    gain = wide.gain(place, "histogram", epsilon, OPEN)
-    return gain._replace(mean=-gain.mean)
-
-
 def sizes(lines: pd.DataFrame) -> list[str]:
     wide = Wide(lines, [*PLACE, "rows"])
     epsilons = sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique())
     rows, result = [], []
     for labels in lines["labels"].unique():
         own = sorted(lines.loc[lines["labels"] == labels, "rows"].unique())
+        gain = {size: wide.gain((MADE, labels, size), OPEN).mean for size in own}
+        price = {
+            (size, epsilon): wide.gain((MADE, labels, size), OPEN, less=SHOWN, less_epsilon=epsilon).mean
+            for size in own
+            for epsilon in epsilons
+        }
         for size in own:
-            place = (MADE, labels, size)
-            cells = [with_bounds(price(wide, place, epsilon), 4) for epsilon in epsilons]
-            rows.append([labels, f"{size:,}", with_bounds(wide.gain(place, OPEN), 4), *cells])
+            rows.append([labels, f"{size:,}", signed(gain[size]), *(signed(price[size, e]) for e in epsilons)])
         for epsilon in epsilons:
-            dear = [size for size in own if not price(wide, (MADE, labels, size), epsilon).mean < CHEAP]
+            dear = [size for size in own if not price[size, epsilon] < CHEAP]
             first = [size for size in own if not dear or size > dear[-1]]
             words = f"from {first[0]:,} rows on" if first else f"not with {own[-1]:,} rows"
             result.append(f"- {labels} labels, epsilon {epsilon:g}: {words}")
@@ -198,12 +176,9 @@ def sizes(lines: pd.DataFrame) -> list[str]:
 
 def plans(lines: pd.DataFrame) -> list[str]:
     wide = Wide(lines.assign(dataset=MADE), ["dataset", "labelled"])
-    epsilons, names = (
-        sorted(lines.loc[np.isfinite(lines["epsilon"]), "epsilon"].unique()),
-        [*few.PLANS, few.RESPONSE, few.ALONE],
-    )
+    epsilons, names = few.EPSILONS, [*list(few.PLANS)[:2], few.RESPONSE, few.ALONE]
     rows = []
-    for labels in sorted(lines["labelled"].unique()):
+    for labels in sorted(lines["labelled"].unique())[:2]:
         place = (MADE, labels)
         first = [str(labels), number(wide.mean(place, PLAIN))]
         for name in (OPEN, few.SELF):
@@ -225,18 +200,13 @@ def plans(lines: pd.DataFrame) -> list[str]:
 
 def central_release(lines: pd.DataFrame) -> list[str]:
     wide, rows = Wide(lines, ["dataset", "labelled"]), []
-    for place in lines[["dataset", "labelled"]].drop_duplicates().itertuples(index=False, name=None):
-        first = [place[0], str(place[1]), number(wide.mean(place, PLAIN)), with_bounds(wide.gain(place, OPEN))]
-        rows += [
-            [*first, method, *(with_bounds(wide.gain(place, method, epsilon)) for epsilon in few.EPSILONS)]
-            for method in (central.EACH_ROW, central.SUMS)
-        ]
-        more = wide.table.loc[place][central.SUMS] - wide.table.loc[place][central.EACH_ROW]
-        gaps = [corrected_interval(more[epsilon].to_numpy(), 0.0) for epsilon in few.EPSILONS]
-        rows.append([*first, "difference", *map(with_bounds, gaps)])
+    places = lines[["dataset", "labelled"]].drop_duplicates().itertuples(index=False, name=None)
+    for name, labels in (place for place in places if place[0] == MADE):
+        for method in (central.EACH_ROW, central.SUMS):
+            found = [wide.gain((name, labels), method, epsilon) for epsilon in few.EPSILONS]
+            rows.append([str(labels), method, *map(with_bounds, found)])
     text = CENTRAL.format(rows=cost.TRAINING, each=central.EACH_ROW, sums=central.SUMS, curved=central.CURVED)
-    columns = [f"epsilon {epsilon:g}" for epsilon in few.EPSILONS]
-    return [text, "", *table(["set", "labels", "plain", f"{OPEN}, gain", "teacher", *columns], rows)]
+    return [text, "", *table(["labels", "teacher", *(f"epsilon {epsilon:g}" for epsilon in few.EPSILONS)], rows)]
 
 
 def found(lines: pd.DataFrame) -> list[str]:
@@ -250,33 +220,13 @@ def found(lines: pd.DataFrame) -> list[str]:
         runs=runs,
         most=np.log(runs / 15),
     )
-    rows = [
-        [
-            item.teacher,
-            item.sees,
-            item.attack,
-            f"{item.stated:g}" if np.isfinite(item.stated) else "none",
-            number(item.bound, 2),
-            f"{item.accuracy:.0%}",
-            str(item.runs),
-        ]
-        for item in lines.itertuples()
-    ]
+    rows = []
+    for (teacher, sees, stated), own in lines.groupby(["teacher", "sees", "stated"], sort=False):
+        cells = [f"{item.bound:.2f} ({item.accuracy:.0%})" for item in own.itertuples()]
+        rows.append([teacher, sees, f"{stated:g}" if np.isfinite(stated) else "none", *cells])
     broken = lines[(lines["bound"] > lines["stated"]) & ~lines["teacher"].str.contains("switched off")]
     kept = "No bound is above what is stated, but for noise that was switched off on purpose."
     verdict = kept if broken.empty else f"{len(broken)} bounds are above what is stated."
-    header = ["teacher", "seen by the attacker", "attack", "epsilon stated", "at least", "right guesses", "runs"]
+    attacked = [f"{attack}: at least (right guesses)" for attack in lines["attack"].unique()]
+    header = ["teacher", "seen by the attacker", "epsilon stated", *attacked]
     return [text, "", verdict, "", *table(header, rows)]
-
-
-def dp_ebm(lines: pd.DataFrame) -> list[str]:
-    kinds = [("all features", "classic"), ("all features", "gdp"), ("x alone", "gdp"), ("x, blended targets", "gdp")]
-    by_kind = lines.groupby(["method", "composition", "epsilon"])["auc"].agg(["mean", "std"])
-    rows = []
-    for epsilon in ebm.EPSILONS:
-        cells = [by_kind.loc[(*kind, epsilon)] for kind in kinds]
-        rows.append([f"{epsilon:g}", *(f"{number(c['mean'])} ({number(c['std'])})" for c in cells)])
-    text = EBM.format(folds=lines["fold"].nunique(), delta=ebm.DELTA)
-    header = ["epsilon", *(f"{method}, {composition}" for method, composition in kinds)]
-    bridge = BRIDGE.format(share=ebm.TEACHER_SHARE, kl_weight=ebm.KL_WEIGHT)
-    return [text, "", *table(header, rows), bridge]

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.data.folds import N_FOLDS
-from benchmarks.intervals import LOSS, WIN, Interval, verdict, wins_ties_losses, with_bounds
-from benchmarks.report.results import GROUP_MEASURES, NF, Results
-from benchmarks.text import NOTHING, signed, table, with_spread
+from benchmarks.intervals import Interval, verdict, wins_ties_losses
+from benchmarks.report.results import BASELINES, CONTROLS, NF, OURS, Results
+from benchmarks.text import NOTHING, signed, table
 
 MODE = "current"
-LOWER_IS_BETTER = ("logloss", *GROUP_MEASURES)
-MARKS = {WIN: " (win)", LOSS: " (loss)"}
 
 ABOUT = """\
 Today's XGBoost with the same settings for all boosted methods: zeros kept, margins from the intercept, `hist`, eta 0.1,
@@ -36,42 +33,28 @@ twenty excludes 0 by chance alone."""
 def current_section(results: Results) -> list[str]:
     sets = results.datasets(MODE)
     lines = ["## Today's settings", "", ABOUT, "", INTERVALS, ""]
-    for measure, title in (("auc", "AUC"), ("logloss", "Log loss")):
-        lines += [f"### {title}, wins, ties and losses against plain XGBoost", "", *tally_table(results, sets, measure)]
+    lines += ["### Wins, ties and losses against plain XGBoost", "", *tally_table(results, sets)]
     return [*lines, "The differences on each set follow from [current.csv.gz](results/current.csv.gz).", ""]
 
 
-def mean_cell(results: Results, dataset: str, method: str, measure: str) -> str:
-    mean, spread = (f(MODE, dataset, method, measure) for f in (results.mean, results.spread))
-    return with_spread(mean, spread) + unless_ten(len(results.folds(MODE, dataset, method, measure)))
-
-
-def difference_cell(difference: Interval | None, *, higher_is_better: bool = True) -> str:
-    """+0.001 (-0.003 to 0.005), marked where the interval leaves out 0."""
-    if difference is None:
-        return NOTHING
-    mark = MARKS.get(verdict(difference, higher_is_better=higher_is_better), "")
-    return with_bounds(difference, 4) + mark + unless_ten(difference.folds)
-
-
-def tally_table(results: Results, sets: Sequence[str], measure: str) -> list[str]:
+def tally_table(results: Results, sets: Sequence[str]) -> list[str]:
+    """The boosted methods; the peers stand in a table of their own."""
     rows = []
-    for method in results.methods(MODE, measure):
-        found = [results.difference(MODE, dataset, method, NF, measure) for dataset in sets]
-        differences = [difference for difference in found if difference is not None]
-        if method == NF or not differences:
-            continue
-        higher = is_higher_better(measure)
-        tally = wins_ties_losses(verdict(difference, higher_is_better=higher) for difference in differences)
-        middle = float(np.median([difference.mean for difference in differences]))
-        rows.append([method, *map(str, tally), str(len(differences)), signed(middle, 4)])
-    return table(["method", "wins", "ties", "losses", "sets", "median difference"], rows)
+    for method in (*BASELINES, *OURS, *CONTROLS):
+        if method != NF and method in results.methods(MODE):
+            row = [method]
+            for measure in ("auc", "logloss"):
+                found = [results.difference(MODE, dataset, method, NF, measure) for dataset in sets]
+                row += tally_cells(found, higher_is_better=measure == "auc")
+            rows.append(row)
+    return table(["method", "AUC", "median difference", "log loss", "median difference"], rows)
 
 
-def is_higher_better(measure: str) -> bool:
-    return measure.split(":")[0] not in LOWER_IS_BETTER
-
-
-def unless_ten(folds: int) -> str:
-    """How many of the ten folds are there, when it is not all."""
-    return "" if folds in (0, N_FOLDS) else f" [{folds}/{N_FOLDS}]"
+def tally_cells(found: Sequence[Interval | None], *, higher_is_better: bool = True) -> list[str]:
+    """Wins / ties / losses over the sets, and the median of the differences."""
+    there = [item for item in found if item is not None]
+    tally = wins_ties_losses(verdict(item, higher_is_better=higher_is_better) for item in there)
+    return [
+        " / ".join(map(str, tally)),
+        signed(float(np.median([item.mean for item in there])), 4) if there else NOTHING,
+    ]

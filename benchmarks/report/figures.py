@@ -11,7 +11,6 @@ import numpy as np
 
 from benchmarks.intervals import Interval
 from benchmarks.pictures import PALETTE, REFERENCE, finish, panels, pyplot, save
-from benchmarks.report.paper import METHODS as PAPER_METHODS
 from benchmarks.report.paper import printed
 from benchmarks.report.questions import gaps_of
 from benchmarks.report.results import CONTROLS, GROUP_MEASURES, NF, OURS, Results
@@ -31,31 +30,6 @@ def dots(ax: Axes, found: Sequence[Interval], y: Any, marker: str, color: str, l
     halves = [0.0 if math.isnan(item.half) else item.half for item in found]
     means = [item.mean for item in found]
     ax.errorbar(means, y, xerr=halves, fmt=marker, color=color, ms=5, elinewidth=1, capsize=2, label=label)
-
-
-def paper_auc(results: Results, folder: Path) -> Picture:
-    """Ours beside the printed mean, a panel per method, a row per set."""
-    sets = results.datasets("paper")[::-1]
-    size = (11, 1.6 + 0.32 * len(sets))
-    figure, axes = pyplot().subplots(
-        1, len(PAPER_METHODS), figsize=size, sharey=True, sharex=True, layout="constrained"
-    )
-    at = np.arange(len(sets))
-    for ax, method in zip(axes, PAPER_METHODS, strict=True):
-        places = [("paper", name, method, "auc") for name in sets]
-        ours = [Interval(results.mean(*place), results.spread(*place), 10) for place in places]
-        numbers = [
-            [printed("table_auc", column, dataset=name, method=method) for column in ("mean", "std")] for name in sets
-        ]
-        theirs = [Interval(*(math.nan if value is None else value for value in pair), 10) for pair in numbers]
-        dots(ax, ours, at + 0.14, "o", PALETTE[0], "here")
-        dots(ax, theirs, at - 0.14, "s", PALETTE[1], "printed")
-        ax.set_yticks(at, sets)
-        ax.set_title(method, fontsize="medium")
-        finish(ax, "AUC, mean and standard deviation", "")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    save(figure, folder / "auc_paper.png")
-    return Picture("auc_paper.png", "AUC in paper mode and as printed")
 
 
 def gains(results: Results, folder: Path) -> Picture:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from benchmarks.intervals import verdict, wins_ties_losses
-from benchmarks.report.current import MODE, mean_cell
+from benchmarks.report.current import MODE, tally_cells
 from benchmarks.report.paper import printed
 from benchmarks.report.results import Results
-from benchmarks.text import signed, table, with_spread
+from benchmarks.text import table, with_spread
 
 FIXED = ("KbPIB chosen", "JPIB chosen")
 
@@ -35,12 +34,9 @@ def fixed_table(results: Results, sets: Sequence[str]) -> list[str]:
     for peer in results.peers(MODE):
         row = [peer]
         for method in FIXED:
-            found = [results.difference(MODE, dataset, method, peer, "auc") for dataset in sets]
-            differences = [difference for difference in found if difference is not None]
-            row += [" / ".join(map(str, wins_ties_losses(map(verdict, differences)))), str(len(differences))]
-            row.append(signed(sum(d.mean for d in differences) / len(differences)) if differences else "-")
+            row += tally_cells([results.difference(MODE, dataset, method, peer, "auc") for dataset in sets])
         rows.append(row)
-    header = [text for method in FIXED for text in (method, "sets", "mean difference")]
+    header = [text for method in FIXED for text in (method, "median difference")]
     return table(["peer", *header], rows)
 
 
@@ -50,6 +46,6 @@ def printed_table(results: Results, sets: Sequence[str]) -> list[str]:
         paper, spread = (printed("table_auc", column, dataset=dataset, method=PRINTED) for column in ("mean", "std"))
         has_run = len(results.folds(MODE, dataset, PRINTED, "auc")) > 0
         if has_run and paper is not None and not math.isnan(paper):
-            here = [mean_cell(results, dataset, method, "auc") for method in RELATED]
-            rows.append([dataset, with_spread(paper, spread), *here])
+            found = [[f(MODE, dataset, name, "auc") for f in (results.mean, results.spread)] for name in RELATED]
+            rows.append([dataset, with_spread(paper, spread), *(with_spread(*pair) for pair in found)])
     return table(["set", f"{PRINTED}, printed", *(f"{method}, here" for method in RELATED)], rows)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.intervals import LOSS, TIE, WIN, Interval, verdict, wins_ties_losses
-from benchmarks.report.current import MODE, difference_cell
+from benchmarks.report.current import MODE
 from benchmarks.report.results import GROUP_MEASURES, NF, Results
 from benchmarks.text import number, paragraph, signed, table
 
@@ -18,7 +18,7 @@ PAIRS: Pairs = {"the paper's alpha": ("JPIB", "KbPIB"), "weight chosen on valida
 
 HEAD_TO_HEAD = """\
 **Q2: is JPIB better than KbPIB?** JPIB less KbPIB in AUC on the same folds, with the corrected interval of
-today's settings."""
+today's settings: """
 
 FAIRNESS = """\
 **Q3: are the models fairer?** Each privileged column of each set, the method's gap less that of NF on the same folds: a
@@ -47,29 +47,20 @@ def questions_section(results: Results) -> list[str]:
     pairs = {name: pair for name, pair in PAIRS.items() if known >= set(pair)}
     if not pairs:
         return []
-    lines = ["## The paper's questions", "", HEAD_TO_HEAD, "", *head_to_head(results, sets, pairs)]
-    lines += [paragraph(in_words(results, sets, pairs)), "", FAIRNESS, "", *fairness_table(results, sets, pairs)]
+    lines = ["## The paper's questions", "", paragraph(HEAD_TO_HEAD + in_words(results, sets, pairs)), ""]
+    lines += [FAIRNESS, "", *fairness_table(results, sets, pairs)]
     lines += [paragraph(fairness_in_words(results, sets)), ""]
     return [*lines, *correlations(results, sets)]
 
 
-def head_to_head(results: Results, sets: Sequence[str], pairs: Pairs) -> list[str]:
-    rows = []
-    for dataset in sets:
-        found = [results.difference(MODE, dataset, *pair, "auc") for pair in pairs.values()]
-        rows.append([dataset, *(difference_cell(item) for item in found)])
-    return table(["set", *(f"JPIB less KbPIB, {name}" for name in pairs)], rows)
-
-
 def in_words(results: Results, sets: Sequence[str], pairs: Pairs) -> str:
-    """The tally of the table above."""
     result = []
     for name, pair in pairs.items():
         found = [item for dataset in sets if (item := results.difference(MODE, dataset, *pair, "auc")) is not None]
         wins, ties, losses = wins_ties_losses(map(verdict, found))
         middle = float(np.median([item.mean for item in found])) if found else float("nan")
         result.append(f"with {name} JPIB wins {wins}, loses {losses} and ties {ties} (median {signed(middle, 4)})")
-    return f"In words: {'; '.join(result)}."
+    return f"{'; '.join(result)}."
 
 
 def gaps_of(results: Results, sets: Sequence[str], method: str, other: str) -> Iterator[Gap]:

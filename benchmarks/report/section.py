@@ -7,13 +7,13 @@ from pathlib import Path
 
 from benchmarks.data.folds import N_FOLDS
 from benchmarks.report.current import current_section
-from benchmarks.report.figures import gains, less_mfc, less_svm, paper_auc
+from benchmarks.report.figures import gains, less_mfc, less_svm
 from benchmarks.report.paper import paper_section
 from benchmarks.report.peers import peers_section
 from benchmarks.report.questions import questions_section
 from benchmarks.report.results import Results
 from benchmarks.search import section as search_section
-from benchmarks.text import joined, paragraph, table
+from benchmarks.text import joined, paragraph
 
 INTRODUCTION = """\
 Every method on the paper's public sets, on the paper's ten folds: train on eight parts, validate on one, test on one
@@ -34,7 +34,7 @@ it chose. Some methods train on fewer rows than a large set has: {most}."""
 def text(folder: Path, figures: Path) -> str:
     """The section, and its pictures."""
     results = Results.from_tables(folder)
-    drawn = [draw(results, figures) for draw in (paper_auc, gains, less_svm, less_mfc)]
+    drawn = [draw(results, figures) for draw in (gains, less_svm, less_mfc)]
     lines = ["# The paper's sets and folds", "", paragraph(INTRODUCTION), "", provenance(results), "", PICTURES, ""]
     lines += [f"![{picture.caption}](figures/{picture.file})\n" for picture in drawn if picture is not None]
     lines += [*paper_section(results), *search_section(folder), *current_section(results), *peers_section(results)]
@@ -55,10 +55,14 @@ def not_run(results: Results) -> list[str]:
     """The sets that a method does not take, what is not complete, and who learned from fewer rows than there are."""
     refused = results.lines[results.lines["measure"] == "refused"]
     sets: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for (dataset, method, mode, note), own in refused.groupby(["dataset", "method", "mode", "note"], sort=False):
-        sets[str(method), str(mode), str(own["fold"].nunique()), str(note)].append(str(dataset))
-    rows = [[joined(names), *rest] for rest, names in sets.items()]
-    lines = ["## What could not run, and why", "", *table(["sets", "method", "mode", "folds", "why"], rows)]
+    for (dataset, method, note), _ in refused.groupby(["dataset", "method", "note"], sort=False):
+        sets[str(note), str(dataset)].append(str(method))
+    reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for (note, dataset), methods in sets.items():
+        reasons[note, joined(methods)].append(dataset)
+    lines = ["## What could not run, and why", ""]
+    lines += [paragraph(f"- {methods} on {joined(names)}: {note}.", "  ") for (note, methods), names in reasons.items()]
+    lines.append("")
     scored = results.lines[results.lines["measure"] == "auc"].groupby(["mode", "dataset", "method"])["fold"].nunique()
     missing = [f"{', '.join(place)} ({count} of {N_FOLDS})" for place, count in scored.items() if count < N_FOLDS]
     complete = "Every method that runs on a set ran on all of its folds."

@@ -1,7 +1,6 @@
 """Time and memory against rows, columns, rounds and workers, next to plain XGBoost.
 
     python -m benchmarks.scale
-    python -m benchmarks.scale --tables scale_recipe            the recipe for few labels, some minutes
     python -m benchmarks.scale --only rows=10000,30000,100000
     python -m benchmarks.scale.external      a run whose data is larger than the memory it is given
     python -m benchmarks.scale --smoke
@@ -22,7 +21,6 @@ from typing import Any
 
 from benchmarks.cells import Line, Table, main
 from benchmarks.measuring import versions
-from benchmarks.scale import recipe
 from benchmarks.scale.cell import METHODS, Cell
 from benchmarks.scale.page import text
 
@@ -64,7 +62,6 @@ TABLES = [
     Table(
         "scale", Cell._fields, cells, measure, [SMALL._replace(rows=500), SMALL, SMALL._replace(workers=2, threads=1)]
     ),
-    Table("scale_recipe", ("rows", "labels", "threads"), lambda: recipe.CELLS, recipe.measure, recipe.SMOKE),
 ]
 
 if __name__ == "__main__":

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from benchmarks.cells import exists, read
+from benchmarks.cells import read
 from benchmarks.scale.cell import METHODS
-from benchmarks.text import joined, table
+from benchmarks.text import joined, paragraph, table
 
 Line = dict[str, Any]
 SHOWN = tuple((method, engine) for method, engines in METHODS.items() for engine in engines)
 SLOPES_FROM_ROWS = 100_000
 PROMISED_SLOPE = (0.95, 1.05)
-PROMISED_GIB = 10
 
 INTRODUCTION = """# Time and memory at scale
 
@@ -33,9 +31,8 @@ building the matrices comes on top. Peak memory is the highest resident size of 
 training.
 """
 
-SLOPES = """Slope of the log-log fit of seconds against rows, from {rows:,} rows on. 1 is linear; the target was {low}
-to {high}. Outside it: {missed}.
-Below 1 the time grows less than linearly, since a fixed cost
+SLOPES = """Slope of the log-log fit of seconds against rows, from {rows:,} rows on: {slopes}. 1 is linear; the target
+was {low} to {high}. Outside it: {missed}. Below 1 the time grows less than linearly, since a fixed cost
 of each round counts less the more rows there are; plain XGBoost has it as well.
 """
 
@@ -103,33 +100,17 @@ def seconds_and_ratio(line: Line, twice: Line | None) -> str:
 
 
 def slopes(lines: Sequence[Line], from_rows: int) -> list[str]:
-    body, missed = [], []
+    found, missed = [], []
     for shown in SHOWN:
         used = [line for line in lines_of(lines, *shown) if line["rows"] >= from_rows]
         if len({line["rows"] for line in used}) < 2:
             continue
-        rows = [line["rows"] for line in used]
-        training = log_log_slope(rows, [line["seconds"] for line in used])
-        whole = log_log_slope(rows, [line["seconds"] + line["build_seconds"] for line in used])
-        body.append([name_of(*shown), f"{training:.3f}", f"{whole:.3f}"])
+        training = log_log_slope([line["rows"] for line in used], [line["seconds"] for line in used])
+        found.append(f"{training:.2f} ({name_of(*shown)})")
         missed += [] if PROMISED_SLOPE[0] <= training <= PROMISED_SLOPE[1] else [name_of(*shown)]
-    return [
-        SLOPES.format(rows=from_rows, low=PROMISED_SLOPE[0], high=PROMISED_SLOPE[1], missed=joined(missed)),
-        *table(["training", "seconds of the training", "with building the matrices"], body),
-    ]
-
-
-def largest_joint(lines: Sequence[Line]) -> list[str]:
-    joint = [line for line in lines if line["method"] == "JPIB"]
-    if not joint:
-        return []
-    rows = max(line["rows"] for line in joint)
-    peak = max(line["peak_mib"] for line in joint if line["rows"] == rows) / 1024
-    return [
-        f"JPIB on {rows:,} rows with both sides' {_usual(joint, 'columns')} columns, {_usual(joint, 'rounds')} rounds: "
-        f"{peak:.2f} GiB at most, data included (the promise: under {PROMISED_GIB} GiB at 10 million rows).",
-        "",
-    ]
+    low, high = PROMISED_SLOPE
+    facts = {"rows": from_rows, "low": low, "high": high, "slopes": joined(found), "missed": joined(missed)}
+    return [paragraph(SLOPES.format(**facts)), ""]
 
 
 def external_section(found: Line) -> list[str]:
@@ -150,19 +131,6 @@ def external_section(found: Line) -> list[str]:
     ]
 
 
-def recipe_section(found: pd.DataFrame) -> list[str]:
-    rows = [
-        [
-            *(f"{row.rows:,}", f"{row.labels:,}", str(row.threads)),
-            *(f"{value:.2f}" for value in (row.plain_seconds, row.seconds, row.ratio)),
-        ]
-        for row in found.itertuples()
-    ]
-    header = ["rows", "labels", "threads", "plain XGBoost on all rows, s", "recipe, s", "ratio"]
-    about = "A mixed teacher and its student; the lowest of five alternating trainings each, 100 rounds of depth 4."
-    return ["## The recipe for few labels", "", about, "", *table(header, rows)]
-
-
 def text(folder: Path, figures: Path) -> str:
     """The section."""
     lines = read("scale", folder).fillna({"engine": ""}).to_dict("records")
@@ -175,21 +143,11 @@ def text(folder: Path, figures: Path) -> str:
     out = [INTRODUCTION.format(**usual, **{name: last[name] for name in ("machine", "versions", "date")})]
     out += ["## Rows", "", "Seconds of a training, and in brackets its ratio to plain twice:", ""]
     out += by_method(by_rows, ["rows"], seconds_and_ratio)
-    out += ["Seconds to build the matrices (one for plain, two for the others):", ""]
-    out += by_method(by_rows, ["rows"], lambda line, _: f"{line['build_seconds']:.3g}")
     out += [*slopes(by_rows, from_rows)]
     out += ["Peak memory, MiB:", "", *by_method(by_rows, ["rows"], lambda line, _: f"{line['peak_mib']:,.0f}")]
-    out += largest_joint(by_rows)
-    for over in ("columns", "rounds"):
-        swept = sweep(lines, over)
-        if len({line[over] for line in swept}) < 2:
-            continue
-        out += [f"## {over.capitalize()}", "", f"Seconds at {_usual(swept, 'rows'):,} rows:", ""]
-        out += by_method(swept, [over], seconds_and_ratio)
+    out += ["Seconds by columns and rounds: [scale.csv.gz](results/scale.csv.gz).", ""]
     swept = sweep(lines, "workers")
     out += ["## Workers", "", WORKERS.format(rows=_usual(swept, "rows"))]
     out += by_method(swept, ["workers", "threads"], seconds_and_ratio)
-    if exists("scale_recipe", folder):
-        out += recipe_section(read("scale_recipe", folder))
     out += external_section(external) if external else []
     return "\n".join(out)

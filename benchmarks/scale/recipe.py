@@ -14,8 +14,6 @@ from benchmarks.scale.rows import BATCH, rows_of_batch
 
 COLUMNS, ROUNDS, REPEATS = 30, 100, 5
 PARAMS = {"objective": "binary:logistic", "max_depth": 4, "eta": 0.1, "tree_method": "hist"}
-CELLS = [(3000, 100, 2), (100_000, 2000, 2), (100_000, 100_000, 2), (300_000, 3000, 2)]
-SMOKE = [(1000, 100, 1)]
 
 
 def made(rows: int, params: dict[str, Any], rounds: int) -> Trainings:

@@ -355,7 +355,7 @@ def check_obj(obj: Any, keywords: Keywords) -> None:
     if obj is not None and not keywords.changes_nothing:
         raise ValueError(
             "obj must be left out with a teacher, which works through an objective of its own: name the loss in "
-            "params['objective'], or train without a teacher"
+            "params['objective'] (objective= of an estimator), or train without a teacher"
         )
 
 

@@ -565,6 +565,6 @@ def check_labels_alone(objective: Any, ranker: str) -> None:
         raise ValueError(f"{objective} requires queries, within which rows are ranked: use {ranker}")
     if loss is not None and loss.label_fields != ("label",):
         raise ValueError(
-            f"{objective} requires two bounds per row in place of y, for which estimators have no argument: use train "
-            f"with {' and '.join(loss.label_fields)} in the matrices"
+            f"{objective} requires two bounds per row in place of y, for which estimators have no argument: use "
+            f"pi_xgb.train with {' and '.join(loss.label_fields)} in the matrices"
         )

@@ -1,4 +1,4 @@
-"""Raw files, recipes and folds of the benchmarks. Nothing here reaches beyond 127.0.0.1."""
+"""Raw files, recipes and folds of the benchmarks. Nothing here reaches a network."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ import hashlib
 import io
 import os
 import tarfile
-import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +20,7 @@ import xgboost as xgb
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import OrdinalEncoder
 
-from benchmarks.data import DATASETS, PreparedSet, archives, download, fetch, load, store
+from benchmarks.data import DATASETS, PreparedSet, archives, fetch, load, store
 from benchmarks.data.__main__ import main as check_data_sets
 from benchmarks.data.prepare import encode
 from benchmarks.data.records import DataSet, RawFile, Table
@@ -290,6 +287,7 @@ def test_member_is_found_wherever_it_lies(archive: bytes) -> None:
     assert archives.find_member(archive, "nted.csv") is None
 
 
+Publish = Callable[..., Path]
 CONTENT = b"".join(b"%d,low\n" % i for i in range(40_000))
 
 
@@ -299,11 +297,9 @@ def _raw(url: str = "http://127.0.0.1:9/raw.csv", content: bytes = CONTENT, **ex
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No user's folder, an empty cache, no waiting between attempts and no proxy."""
+    """No user's folder, and an empty cache."""
     monkeypatch.delenv("PI_XGB_DATA", raising=False)
     monkeypatch.setenv("PI_XGB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(download, "PAUSE_SECONDS", 0.0)
     return tmp_path / "cache"
 
 
@@ -325,76 +321,21 @@ def test_wrong_content_in_the_users_folder_raises(
     assert (tmp_path / name).read_bytes() == content
 
 
-class Publisher(ThreadingHTTPServer):
-    """Serves one body; breaks off the first answers after some bytes; remembers what it was asked."""
-
-    def __init__(self, body: bytes, *, breaks: int = 0, after: int = 100_000, ranges: bool = True) -> None:
-        self.body, self.breaks, self.after, self.ranges = body, breaks, after, ranges
-        self.asked: list[str | None] = []
-        self.sent = 0
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def url(self, path: str = "raw.csv") -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/{path}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Publisher
-
-    def do_GET(self) -> None:
-        publisher = self.server
-        requested = self.headers.get("Range")
-        publisher.asked.append(requested)
-        if self.path.endswith("missing.csv"):
-            self.send_error(404)
-            return
-        size, start = len(publisher.body), 0
-        if requested and publisher.ranges:
-            start = int(requested.removeprefix("bytes=").removesuffix("-"))
-            if start >= size:
-                self.send_response(416)
-                self.send_header("Content-Range", f"bytes */{size}")
-                self.end_headers()
-                return
-            self.send_response(206)
-            self.send_header("Content-Range", f"bytes {start}-{size - 1}/{size}")
-        else:
-            self.send_response(200)
-        self.send_header("Content-Length", str(size - start))
-        self.end_headers()
-        body = publisher.body[start:]
-        if len(publisher.asked) <= publisher.breaks:
-            body = body[: publisher.after]
-        publisher.sent += len(body)
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-Publish = Callable[..., Publisher]
-
-
 @pytest.fixture
-def publish() -> Iterator[Publish]:
-    """Start publishers; stop them at the end."""
-    running: list[Publisher] = []
+def publish(tmp_path: Path) -> Publish:
+    """Put a file where an address leads; the tests need no server."""
 
-    def start(body: bytes, **how: Any) -> Publisher:
-        publisher = Publisher(body, **how)
-        threading.Thread(target=publisher.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        running.append(publisher)
-        return publisher
+    def put(body: bytes, name: str = "raw.csv") -> Path:
+        path = tmp_path / "publisher" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(body)
+        return path
 
-    yield start
-    for publisher in running:
-        publisher.shutdown()
-        publisher.server_close()
+    return put
 
 
 def test_download_with_another_checksum_raises_and_is_removed(empty_cache: Path, publish: Publish) -> None:
-    publisher = publish(CONTENT)
-    raw = _raw(publisher.url(), content=b"what the recipe was written for")
+    raw = _raw(publish(CONTENT).as_uri(), content=b"what the recipe was written for")
     with pytest.raises(store.ChecksumError, match="expected sha256"):
         store.raw_content(raw, fetch.fetch)
     # Nothing wrong stays behind.
@@ -402,12 +343,17 @@ def test_download_with_another_checksum_raises_and_is_removed(empty_cache: Path,
 
 
 def test_archive_is_downloaded_once_for_two_files(empty_cache: Path, publish: Publish) -> None:
-    publisher = publish(_zip({"inner.zip": _zip({"raw.csv": CONTENT, "b.csv": b"b\n"})}))
-    first = _raw(publisher.url("both.zip"))
+    published = publish(_zip({"inner.zip": _zip({"raw.csv": CONTENT, "b.csv": b"b\n"})}), "both.zip")
+    first = _raw(published.as_uri())
     second = RawFile("b.csv", hashlib.sha256(b"b\n").hexdigest(), first.url)
     assert store.raw_content(first, fetch.fetch) == CONTENT
+    published.unlink()
     assert store.raw_content(second, fetch.fetch) == b"b\n"
-    assert len(publisher.asked) == 1
+
+
+def test_download_that_fails_says_what_to_do(empty_cache: Path, tmp_path: Path) -> None:
+    with pytest.raises(fetch.DownloadError, match=r"could not download file:.*place raw\.csv"):
+        fetch.fetch(_raw((tmp_path / "nowhere.csv").as_uri()))
 
 
 @pytest.mark.parametrize("recorded", [b"a\r\nb\r\n", b"a\nb\n"])
@@ -418,7 +364,7 @@ def test_line_ends_are_those_of_the_record(
     recorded: bytes,
     published: bytes,
 ) -> None:
-    assert fetch.fetch(_raw(publish(published).url(), content=recorded)) == recorded
+    assert fetch.fetch(_raw(publish(published).as_uri(), content=recorded)) == recorded
 
 
 def test_load_downloads_prepares_and_caches(
@@ -428,17 +374,17 @@ def test_load_downloads_prepares_and_caches(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     rows = b"low,low,2,2,small,low,unacc\nhigh,med,5more,more,big,high,acc\n"
-    publisher = publish(_zip({"car.data": rows}))
-    raw = RawFile("car.data", hashlib.sha256(rows).hexdigest(), publisher.url("car+evaluation.zip"))
+    published = publish(_zip({"car.data": rows}), "car+evaluation.zip")
+    raw = RawFile("car.data", hashlib.sha256(rows).hexdigest(), published.as_uri())
     record = dataclasses.replace(DATASETS["car"], files=(raw,), rows=2, neg_pos_ratio=1.0)
     monkeypatch.setitem(DATASETS, "car", record)
     prepared = load("car")
     assert prepared.X.to_numpy().tolist() == [[1, 1, 2, 2, 1, 1], [3, 2, 5, 5, 3, 3]]
     assert prepared.y.tolist() == [0, 1]
     # The second time, here through the command line, nothing is asked of the publisher.
+    published.unlink()
     check_data_sets(["car"])
     assert capsys.readouterr().out == "car: 2 rows, 6 features, privileged: safety\n"
-    assert len(publisher.asked) == 1
 
 
 def test_every_record_is_complete() -> None:

@@ -16,23 +16,28 @@ import pi_xgb
 from benchmarks import FOLDER
 from benchmarks.data import DATASETS, made_set
 from benchmarks.data.store import local_path, user_folder
-from benchmarks.labels import made, public
-from benchmarks.unlabelled import breach, cell, page, splits
-from benchmarks.unlabelled.breach import made as made_rows
+from benchmarks.labels import public
+from benchmarks.unlabelled import cell, fresh, splits
 
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Few rounds, two budgets."""
-    monkeypatch.setattr(cell, "ROUNDS", 5)
-    monkeypatch.setattr(breach, "ROUNDS", 5)
-    monkeypatch.setattr(cell, "BUDGETS", (50,))
-    monkeypatch.setattr(breach, "SETTINGS", {name: breach.SETTINGS[name] for name in ("by chance", "by z")})
+    """Few rounds, few trees."""
+    for module in (cell, fresh):
+        monkeypatch.setattr(module, "ROUNDS", 5)
+        monkeypatch.setattr(module, "FOREST", {"n_estimators": 5})
+    monkeypatch.setattr(cell, "MOST_ROUNDS", 10)
 
 
-def skip_without_the_ebm(*methods):
-    if {cell.EBM_RIVAL, cell.CHOSEN_BY_AUC, cell.CHOSEN_BY_LOSS} & set(methods):
-        pytest.importorskip("interpret", reason="one of the rivals is its EBM")
+ALL_METHODS = cell.METHODS | fresh.METHODS
+
+
+def result_of(method, draw):
+    if method == fresh.CATBOOST:
+        pytest.importorskip("catboost", reason="one of the rivals")
+    for cached in (fresh.on_x, fresh.imputed):
+        cached.cache_clear()
+    return ALL_METHODS[method](cell.Work(draw, 50))
 
 
 @pytest.fixture
@@ -76,26 +81,24 @@ def test_a_draw_keeps_test_rows_out_of_training_and_labels_each_class_its_share(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [name for name in cell.METHODS if name not in page.CEILINGS])
+@pytest.mark.parametrize("method", [name for name in ALL_METHODS if name != cell.ALL_LABELS])
 def test_no_method_sees_a_label_that_is_not_known(draw, method, quick):
-    skip_without_the_ebm(method)
-    before = cell.METHODS[method](cell.Work(draw, 50))
+    before = result_of(method, draw)
     other = cell.Draw(made_set(), 3)
     # The labelled rows of a draw are dealt by class: they are found before the other labels are turned over.
     known = other.labelled_rows(50)
     other.labelled_rows = lambda budget: known
     other.train.y[~known] = 1 - other.train.y[~known]
-    np.testing.assert_array_equal(cell.METHODS[method](cell.Work(other, 50)), before)
+    np.testing.assert_array_equal(result_of(method, other), before)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [name for name in cell.METHODS if name != page.CEILINGS[1]])
+@pytest.mark.parametrize("method", [name for name in ALL_METHODS if name not in (cell.Z_KNOWN, fresh.Z_KNOWN)])
 def test_no_method_sees_z_of_the_test_rows(draw, method, quick):
-    skip_without_the_ebm(method)
-    before = cell.METHODS[method](cell.Work(draw, 50))
+    before = result_of(method, draw)
     other = cell.Draw(made_set(), 3)
     other.test.z[:] = 0
-    np.testing.assert_array_equal(cell.METHODS[method](cell.Work(other, 50)), before)
+    np.testing.assert_array_equal(result_of(method, other), before)
 
 
 def by_hand(draw, known):
@@ -124,51 +127,15 @@ def test_kbpib_is_what_it_is_by_hand(draw):
     np.testing.assert_allclose(cell.kbpib(work), by_hand(draw, work.known), atol=2e-4)
 
 
-@pytest.mark.slow
-def test_a_rival_is_chosen_on_the_labelled_rows_alone(draw):
-    work = cell.Work(draw, 50)
-    held = np.flatnonzero(work.known)[::5]
-    part = work.without(held)
-    assert not part.known[held].any()
-    assert part.known.sum() == 40
-    np.testing.assert_array_equal(part.draw.test.y, draw.train.y[held])
-    # All that differs is who is asked: a rival that has seen the labels of the held-out rows is found out.
-    worlds = {
-        "knows": lambda source: np.where(source.draw.test.y == 1, 0.9, 0.1),
-        "guesses": lambda source: np.full(10, 0.5),
-    }
-    scores = cell.cross_validated(work, worlds)
-    assert scores["knows"] == {"auc": 1.0, "logloss": pytest.approx(np.log(0.9))}
-    assert scores["guesses"] == {"auc": 0.5, "logloss": pytest.approx(np.log(0.5))}
-    work.rival_scores = {cell.PLAIN: {"auc": 0.6, "logloss": -0.4}, cell.TUNED: {"auc": 0.5, "logloss": -0.3}}
-    np.testing.assert_array_equal(cell.chosen_rival("auc", work), cell.plain(work))
-    np.testing.assert_array_equal(cell.chosen_rival("logloss", work), cell.tuned_depth_and_rounds(work))
-
-
-def test_the_truth_has_no_calibration_error():
-    rows = breach.made(1, 4000)
-    assert breach.calibration_error(rows.chance, rows.chance) == 0
-    assert breach.calibration_error(rows.chance / 2, rows.chance) == pytest.approx(rows.chance.mean() / 2)
-    assert abs(rows.y.mean() - rows.chance.mean()) < 0.02
-
-
-def test_dates_show_events_within_the_horizon():
-    rows = made_rows(0, 500)
-    observed, came, now = made.dated(rows, np.random.default_rng(0))
-    wait = (came - observed).dt.days
-    assert (came.notna() == (rows.y == 1)).all()
-    assert wait.min() >= 0
-    assert wait.max() < made.HORIZON
-    assert observed.max() < now
-
-
-def test_votes_have_their_accuracies_and_abstain():
-    y = np.random.default_rng(0).integers(0, 2, 40_000)
-    result = made.votes(y, np.random.default_rng(1))
-    given = ~np.isnan(result)
-    right = [(result[rows, i] == y[rows]).mean() for i, rows in enumerate(given.T)]
-    np.testing.assert_allclose(right, np.linspace(made.WORST, made.BEST, made.FUNCTIONS), atol=0.02)
-    np.testing.assert_allclose(given.mean(axis=0), made.COVERAGE, atol=0.02)
+def test_the_imputed_z_of_a_row_comes_from_other_rows(draw, monkeypatch):
+    monkeypatch.setitem(fresh.IMPUTER, "n_estimators", 30)
+    before, _ = fresh.imputed(draw)
+    other = cell.Draw(made_set(), 3)
+    fresh.imputed.cache_clear()
+    other.train.z[0, :2] += 100.0  # the numbers
+    after, _ = fresh.imputed(other)
+    np.testing.assert_array_equal(after[0], before[0])
+    assert not np.array_equal(after, before)
 
 
 @pytest.mark.parametrize("in_time", [True, False])

@@ -18,24 +18,13 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import pi_xgb
 from benchmarks.data import MADE
-from benchmarks.privacy import cost, ebm, few, printed
+from benchmarks.privacy import cost, few, printed
 from benchmarks.privacy.sets import drawn
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     monkeypatch.setattr(cost, "ROUNDS", 4)
-
-
-def test_dp_ebm_reads_no_names_or_ranges_from_the_rows():
-    """A nominal column, or one without bounds, would read them without privacy."""
-    from benchmarks.data import PreparedSet
-
-    names = [*ebm.RANGES, *ebm.CATEGORIES]
-    dataset = PreparedSet("adult", pd.DataFrame(np.zeros((3, 13)), columns=names), np.zeros(3), ("q",) * 13, (), ())
-    found = ebm.options(dataset, (0, 5, 12), 1.0, 1e-6, "gdp")
-    assert found["feature_types"] == ["continuous"] * 3
-    assert found["privacy_bounds"] == {0: (17, 90), 1: (-0.5, 7.5), 2: (-0.5, 40.5)}
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 20.0])
@@ -73,34 +62,6 @@ def test_kl_weight_is_chosen_by_log_loss_apart_with_plain_among_the_choices():
         losses[item] = pi_xgb.train(cost.PARAMS, train.matrix(), cost.ROUNDS, teacher=q, kl_weight=item)
     losses = {item: log_loss(apart.y, model.predict(apart.matrix()).astype(float)) for item, model in losses.items()}
     assert cost.chosen(plain, q, train, known, apart)[1] == min(losses, key=losses.get)
-
-
-def test_the_bridge_divides_its_budget(monkeypatch):
-    requested = []
-
-    class Model:
-        def fit(self, values, target):
-            self.mean = float(np.mean(target))
-            return self
-
-        def predict(self, values):
-            return np.full(len(values), self.mean)
-
-        def predict_proba(self, values):
-            return np.column_stack([1 - self.predict(values), self.predict(values)])
-
-    monkeypatch.setattr(ebm, "classifier", lambda dataset, where, *rest: requested.append((where, rest[:2])) or Model())
-    monkeypatch.setattr(ebm, "regressor", lambda dataset, where, *rest: requested.append((where, rest)) or Model())
-    part, _, _ = drawn(MADE, 60, 10, 10, 0)
-    from benchmarks.data import PreparedSet
-
-    whole = pd.concat([part.x, part.z], axis=1)
-    dataset = PreparedSet(MADE, whole, part.y, ("q",) * 10, (8, 9), ())
-    ebm.bridged(dataset, np.arange(40), np.arange(40, 60), 2.0)
-    (z, (single, half)), (x, (other, rest)) = requested
-    assert (z, x) == ((8, 9), tuple(range(8)))
-    assert single + other == 2.0
-    assert half + rest == ebm.DELTA
 
 
 def table(regression):
@@ -161,21 +122,3 @@ def test_a_split_tests_a_fifth_with_each_budget(monkeypatch, regression):
     assert given["privacy_bounds"] == {1: (whole["x"].min(), whole["x"].max())}
     target = (given.get("privacy_target_min"), given.get("privacy_target_max"))
     assert target == ((whole["label"].min(), whole["label"].max()) if regression else (None, None))
-
-
-def test_rows_of_the_private_regression_are_no_longer_than_its_norm(monkeypatch):
-    class Regression(Model):
-        def fit(self, x, y):
-            lengths = np.linalg.norm(x, axis=1)
-            assert 1 <= lengths.max() <= self.options["data_norm"] == np.sqrt(2)
-            assert (x.min().min(), x.max().max()) == (0, 1)
-            return super().fit(x, y)
-
-    monkeypatch.setitem(sys.modules, "diffprivlib", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "diffprivlib.models", SimpleNamespace(LogisticRegression=Regression))
-    monkeypatch.setattr(Model, "made", [])
-    monkeypatch.setitem(printed.SETS, "made", printed.Printed(lambda: table(regression=False), "label", {}, {}))
-    lines = list(printed.logistic_lines("made", 0))
-    assert (
-        [model.options["epsilon"] for model in Model.made] == [line["epsilon"] for line in lines] == [0.5, 1, 2, 4, 8]
-    )
