@@ -125,5 +125,5 @@ def draw(lines: pd.DataFrame, path: Path) -> None:
         ax.set_xticks(range(len(by_labels)), list(by_labels))
         finish(ax, "rows with a label", "gain in AUC over")
         ax.tick_params(labelsize="medium")
-        ax.legend(fontsize="small")
+        figure.legend(fontsize="small", loc="outside upper center", ncols=2)
         save(figure, path)
