@@ -29,6 +29,7 @@ def kinds_of(teacher):
 
 @pytest.mark.parametrize("has_privileged", [True, False])
 @pytest.mark.parametrize("teacher", KINDS.values(), ids=KINDS)
+@pytest.mark.slow
 def test_each_kind_of_teacher_is_tried_as_train_would_train_it(teacher, has_privileged):
     dtrain, privileged = matrices()
     shown = {"privileged": privileged} if has_privileged else {}

@@ -182,7 +182,7 @@ class PrivilegedXGBClassifierCV(_SelectionModel, PrivilegedXGBClassifier):
     >>> import pi_xgb
     >>> from pi_xgb.sklearn import PrivilegedXGBClassifierCV
     >>> data = pi_xgb.datasets.make_privileged(300, seed=0)
-    >>> model = PrivilegedXGBClassifierCV(n_estimators=20, max_depth=2, n_jobs=1, crossfit=5, nfold=3)
+    >>> model = PrivilegedXGBClassifierCV(n_estimators=10, max_depth=2, n_jobs=1, crossfit=2, nfold=2)
     >>> model.fit(data.x, data.y, privileged=data.z).best_params_["kl_weight"]
     2.0
     >>> model.predict_proba(data.x).shape

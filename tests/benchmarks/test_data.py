@@ -26,6 +26,8 @@ from benchmarks.data.prepare import encode
 from benchmarks.data.records import DataSet, RawFile, Table
 from benchmarks.modes.paper import EARLY_STOPPING_ROUNDS, NUM_BOOST_ROUND, paper_fold, paper_params
 
+pytestmark = pytest.mark.slow
+
 RAW_FOLDER = Path(os.environ.get("PI_XGB_DATA") or Path(__file__).parents[3] / "shared" / "data")
 needs_raw_files = pytest.mark.skipif(
     not RAW_FOLDER.is_dir(), reason="no folder with the raw data files; name one in PI_XGB_DATA"
@@ -114,7 +116,6 @@ def test_the_fifteen_sets_are_registered() -> None:
 
 @needs_raw_files
 @pytest.mark.parametrize("name", DATASETS)
-@pytest.mark.slow
 def test_prepared_set_is_the_papers(real: dict[str, PreparedSet], name: str) -> None:
     prepared = real[name]
     rows, ratio, privileged = EXPECTED[name]
@@ -183,7 +184,6 @@ def test_every_fold_of_adult(real: dict[str, PreparedSet]) -> None:
 
 @needs_raw_files
 @pytest.mark.parametrize(("name", "folds"), [("heart", range(10)), ("car", range(10)), ("communities", range(10))])
-@pytest.mark.slow
 def test_paper_mode_without_privileged_features_is_the_released_booster(
     real: dict[str, PreparedSet], name: str, folds: range
 ) -> None:

@@ -20,6 +20,8 @@ from benchmarks.modes.fold_work import Scores
 from benchmarks.peers import MFC
 from benchmarks.run import Predictions, measure, paper_threshold, threshold_measures
 
+pytestmark = pytest.mark.slow
+
 BOOSTED = [method.name for method in boosted.BOOSTED]
 
 
@@ -28,7 +30,6 @@ def few_rounds(monkeypatch):
     use_few_rounds(monkeypatch)
 
 
-@pytest.mark.slow
 def test_measures_are_those_of_scikit_learn_at_the_threshold_found_by_trying_all():
     rng, folds = np.random.default_rng(0), []
     for _ in range(3):

@@ -23,9 +23,12 @@ REFERENCE = FOLDER / "reference"
 RAW_FOLDER = Path(os.environ.get("PI_XGB_DATA") or Path(__file__).parents[3] / "shared" / "data")
 METHODS = ("NF", "KbPIB", "JPIB")
 
-pytestmark = pytest.mark.skipif(
-    not RAW_FOLDER.is_dir(), reason="the public data sets are not here: PI_XGB_DATA names a folder that has them"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not RAW_FOLDER.is_dir(), reason="the public data sets are not here: PI_XGB_DATA names a folder that has them"
+    ),
+]
 
 
 def reference(name):
@@ -39,7 +42,6 @@ def raw_data(monkeypatch):
 
 @pytest.mark.parametrize("dataset", ["heart", "car", pytest.param("spam", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.slow
 def test_numeric_sets_give_the_paper_s_numbers(dataset, method, record_property):
     prepared = load(dataset)
     params = {**paper_params(prepared), "nthread": 2}
@@ -88,7 +90,6 @@ def test_group_measures_are_those_of_the_released_booster():
 
 
 @pytest.mark.parametrize("method", ["NF", "KbPIB", "JPIB"])
-@pytest.mark.slow
 def test_search_at_the_papers_alpha_gives_the_committed_summary(method, monkeypatch):
     summary = pd.read_csv(search.RESULTS / "search" / "summary.csv")
     row = summary[(summary.dataset == "heart") & (summary.method == ("KbPIB" if method == "NF" else method))].iloc[0]

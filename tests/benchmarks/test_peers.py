@@ -23,6 +23,8 @@ from benchmarks.peers import (
 )
 from benchmarks.peers.gpc_plus import Evidence, Kernel, Marginals, expectation_propagation, tilt
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def one_blas_thread():
