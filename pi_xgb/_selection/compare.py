@@ -190,10 +190,8 @@ def compare(
     rivals = None
     if students.loss.has_gradient and not constraints and not all(split.name in cache for split in splits):
         rivals = partial(rival_means, imputed=with_imputed(students))
-    models, jobs = (
-        compared_models(student, students, seed),
-        jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom),
-    )
+    models = compared_models(student, students, seed)
+    jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
     found = search("compare", models, splits, score, rivals, jobs=jobs, progress=progress, cache=cache)
     return Comparison(
         table_of(splits, found, score),
