@@ -7,8 +7,8 @@ own. Its matrices and prediction functions are also exported here, so that one i
 Privileged rows must be the training rows, in the same partitions and the same order. Make both from one table, or
 repartition one like the other. Partitions may lie on different workers: those of ``privileged`` and of teachers are
 sent to the worker that has the training rows. Each worker builds its own matrices and calls :func:`pi_xgb.train`, so
-the model is that of one machine with all the rows, as far as XGBoost's own quantiles are: to the bit where the columns
-have fewer distinct values than bins.
+the model is that of one machine with all the rows, as far as XGBoost's own quantiles are: with a boosted teacher to the
+bit where the columns have fewer distinct values than bins. Other teachers learn on one worker, in folds of their own.
 
 Workers without training rows take no part. If a worker is lost during the training, the others end with an error, as
 in ``xgboost.dask``, at the latest after the timeout of ``coll_cfg`` (``xgboost.collective.Config(timeout=...)``).

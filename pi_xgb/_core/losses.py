@@ -375,7 +375,7 @@ def _without_position_bias(loss: Loss, params: Params) -> Loss:
     if loss.objective == "rank:ndcg" and _is_true(params.get("ndcg_exp_gain", True)):
         obstacle = (
             "rank:ndcg with its default, the exponential gain, requires integer relevances, and a teacher's are not. "
-            "Set params['ndcg_exp_gain'] = False, with gains such as 2 ** label - 1 as labels, or use rank:pairwise"
+            "Set ndcg_exp_gain=False, with gains such as 2 ** label - 1 as labels, or use rank:pairwise"
         )
     elif _is_true(params.get("lambdarank_unbiased", False)):
         obstacle = "lambdarank_unbiased estimates position bias, and copies of rows have no position: leave it out"

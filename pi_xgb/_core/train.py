@@ -78,7 +78,7 @@ def train(
         teacher and student grow a tree each in turn and learn from each other.
     teacher : {"boosted", "forest", "linear", "mixed"}, estimator, array-like, Teacher or list, default=None
         The teacher. A kind or an estimator with scikit-learn's interface is trained first: boosting, XGBoost's random
-        forest, a ridge model, or ``"mixed"``, a combination of the three weighted by out-of-fold loss, the best choice
+        forest, a ridge model, or ``"mixed"``, a combination of these weighted by out-of-fold loss, the best choice
         where labels are few. With ``privileged`` it learns from those features; without, from the columns of
         ``dtrain``. None with ``privileged`` is ``"mixed"``, or ``"boosted"`` with ``method="jpib"``,
         ``privileged_evals`` or ``crossfit=0`` and where rows or objective allow no other; None without is plain
