@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
+from helpers_selection import METHODS, SEES
 
 import pi_xgb
-from pi_xgb._core.keywords import METHODS, SEES
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import select
 
