@@ -231,21 +231,6 @@ def test_scores_are_shares_of_each_group_and_the_legend_has_selection_rates(weig
     assert texts(alone) == [f"group a (n = {(groups == 'group a').sum()})"]
 
 
-@pytest.mark.parametrize(
-    ("scores", "ends"),
-    [
-        ([0.2, 0.7], (0, 1)),
-        ([0, 1], (0, 1)),
-        ([-0.1, 0.7], (-0.1, 0.7)),
-        ([0.2, 1.5], (0.2, 1.5)),
-        ([3, 3], (2.5, 3.5)),
-    ],
-)
-def test_score_bins_cover_probabilities_or_the_range_of_the_scores(scores, ends):
-    ax = plotting.plot_scores(scores, sensitive_features=[0, 1], bins=5, ax=new_axes())
-    np.testing.assert_allclose(ax.patches[0].get_data().edges, np.linspace(*ends, 6))
-
-
 @pytest.mark.parametrize("n_folds", [2, 5])
 def test_frontier_repeats_become_means_with_students_interval(n_folds):
     table = frontier_table(n_folds=n_folds)
@@ -259,16 +244,6 @@ def test_frontier_repeats_become_means_with_students_interval(n_folds):
             np.testing.assert_allclose(segments(ax, axis, i, part=axis), np.transpose(ends))
     assert texts(ax) == ["method 0", "method 1", "a point"]
     assert sorted(text.get_text() for text in ax.texts) == ["0", "0", "2", "2"]
-
-
-def test_frontier_intervals_of_single_rows_are_drawn_as_given():
-    table = pd.DataFrame({"name": ["a", None], "gap": [0.1, 0.2], "auc": [0.8, 0.9], "auc_low": [0.82, 0.85]})
-    table["auc_high"] = [0.85, 0.95]
-    ax = plotting.plot_frontier(table, fairness="gap", performance="auc", method="name", ax=new_axes())
-    # An interval need not contain its estimate.
-    np.testing.assert_allclose(segments(ax, 1, 0), [[0.8, 0.85]])
-    np.testing.assert_allclose(segments(ax, 1, 1), [[0.85, 0.95]])
-    assert all(line.get_linestyle() == "None" for line in ax.lines)
 
 
 def test_importance_bars_are_shares_in_falling_order():
@@ -311,17 +286,3 @@ def test_bars_of_a_kl_weight_path_are_the_spread_or_the_interval_of_the_mean():
     ax = plotting.plot_kl_weight_path(table, nfold=5, ax=new_axes())
     np.testing.assert_allclose(segments(ax, 1, 0), np.transpose(ends))
     assert "without teacher" not in texts(ax)
-
-
-def test_plots_do_not_change_their_input():
-    y, p, groups = rows()
-    given = [y, p, groups, frontier_table(), importances(), cv_table()]
-    before = [value.copy() for value in given]
-    plotting.plot_roc(y, p, sensitive_features=groups, ax=new_axes())
-    plotting.plot_calibration(y, p, sensitive_features=groups, ax=new_axes())
-    plotting.plot_scores(p, sensitive_features=groups, ax=new_axes())
-    plotting.plot_frontier(given[3], ax=new_axes())
-    plotting.plot_importance(given[4], ax=new_axes())
-    plotting.plot_kl_weight_path(given[5], ax=new_axes())
-    for was, value in zip(before, given, strict=True):
-        pd.testing.assert_frame_equal(pd.DataFrame(was), pd.DataFrame(value))

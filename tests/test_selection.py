@@ -417,24 +417,3 @@ def test_a_choice_without_privileged_features_is_trained_without_them():
     by_keywords = pi_xgb.train(params, dtrain, **chosen.choice)
     assert by_keywords.num_boosted_rounds() == chosen.choice["num_boost_round"]
     assert chosen.train(dtrain, privileged=noise).get_dump() == chosen.train(dtrain).get_dump()
-
-
-def test_the_verdict_says_how_many_labels_would_change_it():
-    gains = [Interval(0, 0, 0, 0), Interval(0.02, 0.01, 0, 0.04), Interval(0.03, 0.02, -0.01, 0.07)]
-    leads = [Interval(-0.02, 0.01, -0.04, 0), Interval(0, 0, 0, 0), Interval(0.01, 0.02, -0.03, 0.05)]
-    models = ["plain XGBoost", "the student of a mixed teacher", "a forest"]
-
-    def verdict_of(leads):
-        return Verdict(Score("rmse", False), models, gains, leads, 1, 100, 1.0)
-
-    verdict = verdict_of(leads)
-    assert verdict.expectation == (
-        "Expected gain over plain XGBoost in RMSE: 0.0200 (95 % CI 0.0000 to 0.0400) on your folds."
-    )
-    # The standard error must fall to half, which four times the labels give.
-    assert verdict.change == "A forest replaces it if its lead is as large with about 400 labels."
-    far = [leads[0], leads[1], Interval(0.0001, 0.02, -0.04, 0.04)]
-    assert "more than 10,000 labels" in verdict_of(far).change
-    behind = [leads[0], leads[1], Interval(-0.01, 0.02, -0.05, 0.03)]
-    assert "now none is ahead" in verdict_of(behind).change
-    assert all(len(line.split()) <= 50 for line in verdict.text(pd.DataFrame()).split("\n"))
