@@ -6,6 +6,7 @@ from typing import Any
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "eta": 0.3, "nthread": 1}
 ROUNDS = 5
+METHODS, SEES = ("kbpib", "jpib"), ("privileged", "all")
 COMPARED: dict[str, Any] = {
     "params": PARAMS,
     "num_boost_round": ROUNDS,

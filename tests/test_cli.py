@@ -196,14 +196,14 @@ def test_early_stopping_on_a_file_stops_teacher_and_student(files, capsys):
 @pytest.mark.parametrize("grouped", [False, True])
 def test_validation_share_has_its_share_of_labels_or_whole_groups(files, monkeypatch, grouped):
     watched = {}
-    train = pi_xgb.train
+    train = xgb.train
 
-    def noted(params, dtrain, rounds, *, evals, **keywords):
-        ((valid, _),) = evals
-        watched.update(train=dtrain, valid=valid, keywords=keywords)
+    def noted(params, dtrain, rounds, *, evals=(), **keywords):
+        if evals:
+            watched.update(train=dtrain, valid=evals[0][0])
         return train(params, dtrain, rounds, evals=evals, **keywords)
 
-    monkeypatch.setattr("pi_xgb._cli.train.train", noted)
+    monkeypatch.setattr(xgb, "train", noted)
     rows = with_gaps(files[0]).assign(x1=np.arange(200.0))
     rows.to_csv("rows.csv", index=False)
     options = ["--crossfit", "2", "--crossfit-groups", "patient"] if grouped else ["--drop", "patient"]

@@ -22,6 +22,7 @@ from helpers_cli import (
     QUICK,
     files,
     has_parts,
+    main,
     misused,
     model_file,
     one_thread,
@@ -30,9 +31,6 @@ from helpers_cli import (
     trained,
     works,
 )
-
-from pi_xgb.__main__ import main
-from pi_xgb._cli.table import MARKS, Source
 
 __all__ = ["files", "model_file", "one_thread", "trained"]
 
@@ -160,7 +158,7 @@ def test_few_texts_among_numbers_are_an_error_and_many_are_categories(
     tmp_path, monkeypatch, capsys, numbers, strays, line
 ):
     monkeypatch.chdir(tmp_path)
-    frame = pd.DataFrame({"c": [*numbers, *strays, *sorted(MARKS)]})
+    frame = pd.DataFrame({"c": [*numbers, *strays, "", "NA", "nan", "?"]})
     frame.assign(y=np.arange(len(frame)) % 2).to_csv("rows.csv", index=False)
     command = ["train", "rows.csv", "--label", "y", *QUICK, "--out", "m.ubj"]
     if line:
@@ -199,40 +197,18 @@ def test_the_ways_out_are_those_that_the_error_names(files, capsys):
 # --- missing values -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mark", [*sorted(MARKS - {""}), " ", " NA", "? "])
-def test_marks_are_missing_in_numbers_and_booleans_with_a_note_and_text_in_text(tmp_path, mark):
-    path, notes = tmp_path / "values.csv", []
-    path.write_text(f"a,b,c,d\n1,True,x,\n{mark},{mark},{mark},2\n3,False,y,3\n")
-    source = Source(str(path), [], notes.append)
-    frame = source.read(source.columns)
-    assert frame["a"].tolist()[::2] == [1.0, 3.0]
-    assert frame["b"].tolist()[::2] == [True, False]
-    assert frame[["a", "b"]].loc[1].isna().all()
-    assert frame["c"].tolist() == ["x", mark, "y"]
-    assert frame["d"].isna().tolist() == [True, False, False]
-    assert notes == [f"note: {path} has {mark!r} in 'a', 'b': read as missing values"]
-
-
-def test_marks_count_as_empty_fields_would(tmp_path):
-    rng = np.random.default_rng(0)
-    values = {"number": rng.normal(size=60), "whole": rng.integers(-(2**40), 2**40, 60), "truth": rng.random(60) < 0.5}
-    frame = pd.DataFrame(values).astype(object).map(str)
-    is_gap = rng.random(frame.shape) < 0.4
-    marked = frame.mask(is_gap, rng.choice([*sorted(MARKS), " "], frame.shape))
-    found = []
-    for name, written in (("marks", marked), ("empty", frame.mask(is_gap, ""))):
-        written.to_csv(tmp_path / f"{name}.csv")
-        found.append(Source(str(tmp_path / f"{name}.csv"), [], lambda note: None).read([*values]))
-    # To the bit, as pandas reads numbers.
-    pd.testing.assert_frame_equal(*found, check_exact=True)
-
-
-def test_a_long_column_is_text_everywhere_or_nowhere(tmp_path):
-    # pandas would read it in parts, of wide files in those of two thousand rows, each as what it looks like.
-    rest = "," + ",".join(map(str, range(255))) + "\n"
-    (tmp_path / "long.csv").write_text(f"code{rest}" + f"1{rest}" * 2100 + f"a{rest}")
-    code = Source(str(tmp_path / "long.csv"), [], pytest.fail).read(["code"])["code"]
-    assert (code.iloc[:-1] == "1").all()
+@pytest.mark.parametrize("mark", ["NA", "nan", "?", " "])
+def test_marks_are_missing_in_numbers_and_booleans_with_a_note(files, capsys, mark):
+    rows = files[0]
+    for name, text in (("marks", mark), ("gaps", "")):
+        changed = rows.astype({"x1": object, "flag": object})
+        changed.loc[7, ["x1", "flag"]] = text
+        changed.to_csv(f"{name}.csv", index=False)
+        capsys.readouterr()
+        works("train", f"{name}.csv", *GUIDED, *OTHERS, "--out", f"{name}.ubj")
+        noted = f"{name}.csv has {text!r} in 'x1', 'flag': read as missing values" in capsys.readouterr().err
+        assert noted == (name == "marks")
+    assert Path("marks.ubj").read_bytes() == Path("gaps.ubj").read_bytes()
 
 
 def test_column_without_any_value_is_a_missing_number(files):
@@ -475,13 +451,11 @@ def test_existing_output_is_replaced_with_force_only_and_checked_before_reading(
 
 
 def test_output_that_appears_during_the_training_is_not_replaced(files, capsys, monkeypatch):
-    from pi_xgb._cli import train as command
-
-    def slow(*args, original=command.train, **kwargs):
+    def slow(*args, original=xgb.train, **kwargs):
         Path("new.ubj").write_text("precious")
         return original(*args, **kwargs)
 
-    monkeypatch.setattr(command, "train", slow)
+    monkeypatch.setattr(xgb, "train", slow)
     refused(capsys, "exists.*--force", *LEARN)
     assert Path("new.ubj").read_text() == "precious"
     assert sorted(os.listdir()) == ["new.ubj", "test.csv", "train.csv"]

@@ -175,9 +175,3 @@ def test_demo_prints_before_it_ends(folder):
         started.kill()
     assert started.returncode == 130
     assert sorted(os.listdir(folder)) == ["model.ubj", "train.csv"]
-
-
-def run_shell(folder, command):
-    return subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120
-    )

@@ -214,7 +214,6 @@ CROSSFIT = {"teacher": "boosted", "crossfit": 2, "kl_weight": 2.0}
 # --- Teachers that XGBoost does not train: one worker gathers the labelled rows -------------------------------------
 
 N_MANY = 8_000
-REGRESSION = make_pipeline(SimpleImputer(), LinearRegression())
 FOREST = RandomForestClassifier(20, min_samples_leaf=3, random_state=0)
 
 

@@ -215,23 +215,6 @@ def test_the_objective_follows_from_y(y, metric):
     assert np.allclose(gains["z known at prediction"], scores["plain XGBoost"] - scores["z known at prediction"])
 
 
-@pytest.mark.parametrize(
-    ("y", "objective", "warns"),
-    [
-        ([-1, 0, 1], None, True),
-        (["-1", "a", "b"], None, True),
-        ([-1, 0, 1], "reg:squarederror", False),
-        ([-1, 0, 1, 2], None, False),  # which may as well be numbers
-    ],
-)
-def test_the_mark_of_scikit_learn_for_no_label_is_pointed_out(y, objective, warns, recwarn):
-    x, z, _ = rows()
-    params = {"objective": objective, "num_class": 3} if objective == "multi:softprob" else {"objective": objective}
-    with pytest.raises(ValueError, match="wrong"):
-        compare(x, np.resize(y, len(x)), z, params={k: v for k, v in params.items() if v}, metric="wrong")
-    assert any("-1 beside 2 others" in str(warning.message) for warning in recwarn) == warns
-
-
 @pytest.mark.filterwarnings("ignore:crossfit should be at most:UserWarning")
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),

@@ -12,7 +12,9 @@ import pytest
 import xgboost
 from test_architecture import ALLOWED, PUBLIC_MODULES
 
+import pi_xgb
 from pi_xgb._cli.commands import new_parser
+from pi_xgb._core.losses import KINDS, LOSSES, NOT_GUIDED
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -158,3 +160,51 @@ def test_commands_that_are_shown_are_commands(page):
     parser, _ = new_parser()
     for words in commands("".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL))):
         assert parser.parse_args(words)
+
+
+# --- docs/objectives.md has every objective of the installed XGBoost, as the registry has it ---
+
+OBJECTIVES = ROOT / "docs" / "objectives.md"
+
+
+def engines_of(loss) -> str:
+    if not loss.has_gradient:
+        return "copies"
+    return "callback" if loss.multiclass else "callback, native"
+
+
+def guided_rows() -> list[str]:
+    """The table of the page, from the registry."""
+    return [
+        f"| `{name}` | {KINDS[loss.kind]} | {engines_of(loss)} | {loss.range.must} | {loss.default_metric} |"
+        for name, loss in LOSSES.items()
+    ]
+
+
+def other_rows() -> list[str]:
+    return [f"| `{name}` | {why} |" for name, why in NOT_GUIDED.items()]
+
+
+def of_xgboost() -> set[str]:
+    """What this XGBoost has: it lists them where it does not know a name."""
+    with pytest.raises(xgboost.core.XGBoostError) as caught:
+        xgboost.train({"objective": "nonsense"}, xgboost.DMatrix([[1.0]], [1.0]), 1)
+    return set(re.findall(r"Objective candidate: (\S+)", str(caught.value)))
+
+
+def test_every_objective_of_xgboost_is_guided_or_there_is_a_reason_why_not():
+    assert len(of_xgboost()) >= 20
+    assert of_xgboost() <= {*LOSSES, *NOT_GUIDED}
+    assert not LOSSES.keys() & NOT_GUIDED.keys()
+    assert of_xgboost() >= LOSSES.keys() - {"reg:expectileerror"}  # from XGBoost 3.3 on
+
+
+def test_the_page_has_them_as_the_registry_has_them():
+    rows = [line for line in OBJECTIVES.read_text().splitlines() if re.match(r"\| `\w+:", line)]
+    assert rows == [*guided_rows(), *other_rows()]
+
+
+@pytest.mark.parametrize("name", sorted(NOT_GUIDED))
+def test_the_error_says_why_not(name):
+    with pytest.raises(ValueError, match=re.escape(f"got {name!r}, which {NOT_GUIDED[name]}. Change")):
+        pi_xgb.train({"objective": name}, xgboost.DMatrix([[1.0]], [1.0]), 1, teacher=[0.5])

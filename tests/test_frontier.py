@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -313,35 +311,6 @@ def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
     assert row["accuracy_low"] - slack < (decided == y).mean() < row["accuracy_high"] + slack
     gap = metrics.statistical_parity(y, decided, sensitive_features=sex)
     assert row["statistical_parity_low"] - slack < gap < row["statistical_parity_high"] + slack
-
-
-def test_it_draws_the_gap_of_its_constraint():
-    pytest.importorskip("matplotlib")
-    from matplotlib.figure import Figure
-
-    accuracy = {f"accuracy{end}": [0.9, 0.8] for end in ("", "_low", "_high")}
-    precision = {f"predictive_parity{end}": [0.5, 0.25] for end in ("", "_low", "_high")}
-    table = pd.DataFrame({**accuracy, **precision}, index=pd.Index([0.0, 5.0], name="kl_weight"))
-    table, given = table.assign(hessian=["none", "adaptive"], degenerate=False), Figure().subplots()
-    ax = Frontier(table, "predictive_parity", PARAMS, 3, []).plot(given)
-    assert ax is given
-    assert len(ax.lines) >= 1
-    assert "predictive" in ax.get_xlabel()
-
-
-def test_a_gap_that_no_model_has_is_told_in_words():
-    # Nobody is selected anywhere, so that no group has a precision.
-    x, y, sex = made(300)
-    keywords = {"constraint": PredictiveParity(sex), "kl_weight": 3, "nfold": 2, "n_boot": 50, "threshold": 1.0}
-    dtrain, words = xgb.DMatrix(x, y), "^(<Frontier: )?predictive_parity is undefined.*kl_weight.*rate"
-    for gap in (0.1, None):
-        frontier = pi_xgb.frontier(PARAMS, dtrain, 5, **keywords, gap=gap)
-        assert re.search(words, str(frontier))
-        assert re.search(words, repr(frontier))
-    with pytest.raises(ValueError, match=words):
-        frontier.at(0.5)
-    with pytest.raises(ValueError, match=words):
-        frontier.train(dtrain, keywords["constraint"], gap=0.5)
 
 
 @pytest.mark.parametrize("gap", [0.3, 0.1])

@@ -83,22 +83,6 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
     np.testing.assert_array_equal(parity.q(p, Y, None), DemographicParity(codes).q(p, Y, None))
 
 
-@pytest.mark.parametrize(
-    ("values", "row"),
-    [(["a", None, "b", "b"], 1), ([1.0, 2.0, np.nan, 1.0], 2), (pd.DataFrame({"a": [1, 1], "b": ["x", pd.NA]}), 1)],
-)
-def test_as_groups_with_missing_error_names_the_first_row(values, row):
-    with pytest.raises(ValueError, match=f"key must .* 1 missing values, first in row {row}.*unknown"):
-        as_groups(values, name="key", missing="error")
-
-
-@pytest.mark.parametrize("column", [[1, 2, None, 2], pd.array([1, 2, pd.NA, 2], dtype="Int64")], ids=["list", "Int64"])
-def test_whole_numbers_beside_a_missing_value_stay_whole(column):
-    groups = as_groups(column, most=None)
-    assert [str(name) for name in groups.names] == ["1", "2", MISSING]
-    assert groups.codes.tolist() == [0, 1, 2, 1]
-
-
 def test_group_names_may_have_lone_surrogates():
     # The text of pandas holds none.
     half = ["a", "\ud800", "a", "\ud800"]

@@ -10,7 +10,6 @@ import pytest
 import xgboost as xgb
 from scipy.stats import t, ttest_ind
 
-from pi_xgb._xgb import trees as xgb_trees
 from pi_xgb.importance import fair_importance, shap_gap
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
@@ -123,12 +122,10 @@ class TestIntervals:
         assert (surer["fair_importance_low"] < sure["fair_importance_low"]).all()
 
     @pytest.mark.parametrize(("normalize", "n_trees"), [(True, 2), (False, 3)])
-    def test_rows_and_trees_are_jackknifed(self, normalize, n_trees, monkeypatch):
+    def test_rows_and_trees_are_jackknifed(self, normalize, n_trees):
         X, y, group = biased(3, 200)
         group = group + (X[:, 3] > 0)
         booster = trained(X, y, n_trees)
-        # Two trees at a time.
-        monkeypatch.setattr(xgb_trees, "MAX_LEAF_IDS", 2 * 200)
 
         def score(rows=slice(None), **how):
             table = fair_importance(booster, X[rows], y[rows], sensitive_features=group[rows], **how)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 
 import matplotlib
 
@@ -18,7 +17,6 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from pi_xgb import metrics, plotting
-from pi_xgb._plots.selection import plot_comparison, plot_propensity, plot_selection
 
 
 @pytest.fixture(autouse=True)
@@ -67,31 +65,13 @@ def by_group(plot, *columns):
     return draw
 
 
-def choice():
-    index = pd.Index(["plain", "kbpib 1", "kbpib 5", "jpib 0.5", "jpib 5"], name="candidate")
-    table = {"kl_weight": [0, 1, 5, 0.5, 5.0], "gain": [0, 0.1, 0.2, 0.3, 0.4], "gain_se": [0, 0.01, 0.02, 0.03, 0.04]}
-    return pd.DataFrame(table, index=index).assign(chosen=index == "jpib 5")
-
-
-def models(*sizes):
-    index = pd.MultiIndex.from_product([sizes, ["plain XGBoost", "student", "teacher"]], names=["size", "model"])
-    gain = 0.01 * np.arange(len(index))
-    return pd.DataFrame({"gain": gain, "low": gain - 0.02, "high": gain + 0.05}, index=index)
-
-
-PUBLIC = {
+DRAW = {
     "plot_roc": by_group(plotting.plot_roc, "y", "p"),
     "plot_calibration": by_group(plotting.plot_calibration, "y", "p"),
     "plot_scores": by_group(plotting.plot_scores, "p"),
     "plot_frontier": lambda ax: plotting.plot_frontier(frontier_table(), ax=ax),
     "plot_importance": lambda ax: plotting.plot_importance(importances(), ax=ax),
     "plot_kl_weight_path": lambda ax: plotting.plot_kl_weight_path(cv_table(), ax=ax),
-}
-DRAW = PUBLIC | {
-    "selection": lambda ax: plot_selection(choice(), "log loss lower by", ax),
-    "comparison": lambda ax: plot_comparison(models(100), "AUC higher by", ax),
-    "curves": lambda ax: plot_comparison(models(100, 2000), "AUC higher by", ax),
-    "propensity": lambda ax: plot_propensity(np.array([0.1, 0.9]), np.array([True, False]), ax),
 }
 
 
@@ -105,7 +85,7 @@ def segments(ax, axis, container, part=-1):
 
 
 def test_every_public_function_is_drawn_here():
-    assert sorted(PUBLIC) == sorted(plotting.__all__)
+    assert sorted(DRAW) == sorted(plotting.__all__)
 
 
 @pytest.mark.parametrize("name", DRAW)
@@ -125,29 +105,6 @@ def test_plot_draws_on_the_given_axes_or_opens_one_figure(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "\.\[plot\]"'):
         DRAW[name](None)
-
-
-@pytest.mark.parametrize("name", ["plot_roc", "plot_calibration", "plot_scores"])
-def test_ten_of_many_groups_are_named(name):
-    ax = DRAW[name](None, n_groups=13, n=1300)
-    groups, sizes = np.unique(rows(n_groups=13, n=1300)[2], return_counts=True)
-    largest = groups[sorted(np.argsort(-sizes, kind="stable")[:10])]
-    assert [text[: len("group a")] for text in texts(ax) if text.startswith("group")] == list(largest)
-    lines = [line for line in ax.lines[1:] if len(line.get_xdata())] or ax.patches
-    assert len(lines) == 13
-
-
-@pytest.mark.parametrize("name", ["$a$", "_a", "a" * 60, ("women", "$east$"), 1, float("nan")])
-def test_group_names_are_neither_mathematics_nor_hidden(name):
-    groups = pd.Series([name, "other"] * 10, dtype=object) if not isinstance(name, tuple) else None
-    columns = pd.DataFrame([name, ("other", "x")] * 10) if groups is None else groups
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ax = plotting.plot_scores(np.linspace(0, 1, 20), sensitive_features=columns, ax=new_axes())
-        ax.figure.draw_without_rendering()
-    words = ", ".join(name) if isinstance(name, tuple) else "missing" if name != name else str(name)
-    shown = [text.replace(r"\$", "$").strip().partition(" (n = ")[0] for text in texts(ax)]
-    assert (words if len(words) <= 24 else words[:23] + "…") in shown
 
 
 @pytest.mark.parametrize(
@@ -274,21 +231,6 @@ def test_scores_are_shares_of_each_group_and_the_legend_has_selection_rates(weig
     assert texts(alone) == [f"group a (n = {(groups == 'group a').sum()})"]
 
 
-@pytest.mark.parametrize(
-    ("scores", "ends"),
-    [
-        ([0.2, 0.7], (0, 1)),
-        ([0, 1], (0, 1)),
-        ([-0.1, 0.7], (-0.1, 0.7)),
-        ([0.2, 1.5], (0.2, 1.5)),
-        ([3, 3], (2.5, 3.5)),
-    ],
-)
-def test_score_bins_cover_probabilities_or_the_range_of_the_scores(scores, ends):
-    ax = plotting.plot_scores(scores, sensitive_features=[0, 1], bins=5, ax=new_axes())
-    np.testing.assert_allclose(ax.patches[0].get_data().edges, np.linspace(*ends, 6))
-
-
 @pytest.mark.parametrize("n_folds", [2, 5])
 def test_frontier_repeats_become_means_with_students_interval(n_folds):
     table = frontier_table(n_folds=n_folds)
@@ -302,16 +244,6 @@ def test_frontier_repeats_become_means_with_students_interval(n_folds):
             np.testing.assert_allclose(segments(ax, axis, i, part=axis), np.transpose(ends))
     assert texts(ax) == ["method 0", "method 1", "a point"]
     assert sorted(text.get_text() for text in ax.texts) == ["0", "0", "2", "2"]
-
-
-def test_frontier_intervals_of_single_rows_are_drawn_as_given():
-    table = pd.DataFrame({"name": ["a", None], "gap": [0.1, 0.2], "auc": [0.8, 0.9], "auc_low": [0.82, 0.85]})
-    table["auc_high"] = [0.85, 0.95]
-    ax = plotting.plot_frontier(table, fairness="gap", performance="auc", method="name", ax=new_axes())
-    # An interval need not contain its estimate.
-    np.testing.assert_allclose(segments(ax, 1, 0), [[0.8, 0.85]])
-    np.testing.assert_allclose(segments(ax, 1, 1), [[0.85, 0.95]])
-    assert all(line.get_linestyle() == "None" for line in ax.lines)
 
 
 def test_importance_bars_are_shares_in_falling_order():
@@ -354,34 +286,3 @@ def test_bars_of_a_kl_weight_path_are_the_spread_or_the_interval_of_the_mean():
     ax = plotting.plot_kl_weight_path(table, nfold=5, ax=new_axes())
     np.testing.assert_allclose(segments(ax, 1, 0), np.transpose(ends))
     assert "without teacher" not in texts(ax)
-
-
-def test_selection_and_comparison_show_gains_with_their_intervals():
-    ax = DRAW["selection"](new_axes())
-    assert texts(ax) == ["plain XGBoost", "chosen", "kbpib", "jpib"]
-    for i, own in enumerate((choice().iloc[1:3], choice().iloc[3:])):
-        np.testing.assert_allclose(ax.containers[i][0].get_xydata()[:, 1], own["gain"])
-        np.testing.assert_allclose(
-            segments(ax, 1, i), np.c_[own["gain"] - own["gain_se"], own["gain"] + own["gain_se"]]
-        )
-    np.testing.assert_allclose(ax.lines[-1].get_ydata(), [0.4])
-    ax = DRAW["comparison"](new_axes())
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["student", "teacher"]
-    np.testing.assert_allclose(segments(ax, 0, 0), models(100).iloc[1:][["low", "high"]])
-    ax = DRAW["curves"](new_axes())
-    for line, name in zip(ax.lines[1:], ["student", "teacher"], strict=True):
-        np.testing.assert_allclose(line.get_ydata(), models(100, 2000).xs(name, level="model")["gain"])
-
-
-def test_plots_do_not_change_their_input():
-    y, p, groups = rows()
-    given = [y, p, groups, frontier_table(), importances(), cv_table()]
-    before = [value.copy() for value in given]
-    plotting.plot_roc(y, p, sensitive_features=groups, ax=new_axes())
-    plotting.plot_calibration(y, p, sensitive_features=groups, ax=new_axes())
-    plotting.plot_scores(p, sensitive_features=groups, ax=new_axes())
-    plotting.plot_frontier(given[3], ax=new_axes())
-    plotting.plot_importance(given[4], ax=new_axes())
-    plotting.plot_kl_weight_path(given[5], ax=new_axes())
-    for was, value in zip(before, given, strict=True):
-        pd.testing.assert_frame_equal(pd.DataFrame(was), pd.DataFrame(value))

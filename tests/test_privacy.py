@@ -664,12 +664,6 @@ def test_own_model_that_cannot_keep_its_budget_raises(model, options, message):
         PrivateTeacher(EPSILON, DELTA, teacher=model, **options)
 
 
-@pytest.mark.parametrize("declared", [np.array([[0, 1], [-0.5, 2.5]]), {"a": (0, 1), 1: (-0.5, 2.5)}])
-def test_a_dp_ebm_with_declared_codes_and_all_bounds_is_accepted(declared):
-    model = Own(privacy_bounds=declared, feature_types=["continuous"] * 2, feature_names=["a", "b"])
-    assert PrivateTeacher(EPSILON, DELTA, teacher=model).budget.model.epsilon == 0.4
-
-
 def test_epsilon_of_an_own_model_is_recorded_as_stated_by_the_user(data, dtrain):
     own, proved = PrivateTeacher(EPSILON, DELTA, teacher=Own()).fit(data.z, data.y), fitted(data)
     stated = "stated by the user"
@@ -727,20 +721,6 @@ def test_own_model_that_breaks_the_proof_raises(data, model, message, before):
     with pytest.raises(ValueError, match=message):
         teacher.fit(data.z, data.y)
     assert teacher.spent is None
-
-
-def test_own_model_of_odd_numbers_becomes_probabilities(data):
-    model = Own()
-    odd = np.array([0.3, np.nan, -2.0, 2.0])
-    model.predict_proba = lambda z: np.column_stack([odd, odd])[z[:, 0].astype(int)]
-    z, y = (np.arange(400.0) % 4)[:, None], data.y
-    teacher = PrivateTeacher(100.0, 1e-6, teacher=model, noise="laplace", clip=0.1).fit(z, y)
-    # NaN is one half, and all lies within the clip.
-    np.testing.assert_allclose(teacher.values[:4], [0.3, 0.5, 0.1, 0.9], atol=0.3)
-    assert isinstance(PrivateTeacher(EPSILON, DELTA, teacher=(kept := Own())).fit(z, y), PrivateTeacher)
-    assert isinstance(kept.seen, np.ndarray)
-    with pytest.raises(ValueError, match="has missing values"):
-        PrivateTeacher(EPSILON, DELTA, teacher=Own()).fit(np.where(z == 0, np.nan, z), y)
 
 
 def test_pickled_teacher_has_nothing_of_z(data):
@@ -981,25 +961,6 @@ def test_audit_with_bad_arguments_raises(change, options, error, message):
     given = {"train": lambda table: 0.0, "observe": lambda model: 1.0, **options}
     with pytest.raises(error, match=message):
         audit(z=z, other=other if change is None else change(z), **given)
-
-
-def test_audit_passes_tables_of_the_users_kind_with_all_values():
-    halves = np.full((3, 1), 0.5)
-    for z, other in (
-        (np.zeros((3, 1), int), halves),
-        (pd.DataFrame({"a": [0, 0, 0]}), pd.DataFrame({"a": halves[:, 0]})),
-    ):
-        seen, kinds = set(), set()
-
-        def train(table, seen=seen, kinds=kinds):
-            kinds.add(type(table))
-            seen.update(np.ravel(table))
-
-        audit(train, z, other, lambda _: 0.0, runs=20)
-        assert (seen, kinds) == ({0.0, 0.5}, {type(z)})
-    gaps = pd.DataFrame({"a": [1.0, np.nan, 3.0, np.nan]}), pd.DataFrame({"a": [1.0, np.nan, np.nan, 4.0]})
-    found = audit(lambda z: z["a"].notna(), *gaps, lambda kept: kept.to_numpy()[2:], runs=20)
-    assert (found.attack, found.accuracy) == ("values", 1.0)
 
 
 def test_audit_with_a_score_counts_its_guesses():

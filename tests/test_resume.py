@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 
 import numpy as np
@@ -13,7 +12,6 @@ from helpers_selection import COMPARED, PARAMS
 from sklearn.model_selection import KFold
 
 import pi_xgb
-from pi_xgb._core import cv as core_cv
 from pi_xgb.constraints import DemographicParity, EqualizedOdds
 
 DATA = pi_xgb.datasets.make_privileged(120, seed=0)
@@ -44,30 +42,19 @@ SEARCHES = {"select": (select, 3), "compare": (compare, 2), "cv": (cv, 3)}
 every_search = pytest.mark.parametrize(("search", "parts"), SEARCHES.values(), ids=SEARCHES)
 
 
-def instead_of_trainings(monkeypatch, changed):
-    """Change ``xgboost.train`` and ``xgboost.cv``, and the ``xgboost.cv`` that the package has rebound."""
-    for name in ("train", "cv"):
-        monkeypatch.setattr(xgb, name, changed(getattr(xgb, name)))
-    cv_on = core_cv.cv_on
-    monkeypatch.setattr(core_cv, "cv_on", lambda folds: changed(cv_on(folds)))
-
-
 class Interrupted:
-    """``xgboost.train`` and ``xgboost.cv``, until Ctrl-C comes at one of their calls."""
+    """Rounds of XGBoost, until Ctrl-C comes at one of them."""
 
     def __init__(self, monkeypatch, at):
-        self.calls, self.at = 0, at
-        instead_of_trainings(monkeypatch, self.instead_of)
+        self.calls, update = 0, xgb.Booster.update
 
-    def instead_of(self, original):
-        @functools.wraps(original)
-        def called(*args, **kwargs):
+        def counted(*args, **kwargs):
             self.calls += 1
-            if self.calls == self.at:
+            if self.calls == at:
                 raise KeyboardInterrupt
-            return original(*args, **kwargs)
+            return update(*args, **kwargs)
 
-        return called
+        monkeypatch.setattr(xgb.Booster, "update", counted)
 
 
 @every_search

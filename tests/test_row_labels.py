@@ -77,19 +77,6 @@ def test_classes_can_be_sorted():
             read_target([DAY, *others])
 
 
-@pytest.mark.parametrize(
-    ("y", "classes", "message"),
-    [
-        (["a", "c"], np.array(["a", "b"]), r"eval .*classes of y, \['a', 'b'\], got \['c'\]"),
-        (["a", "c"], None, "eval must be .*numbers.* 'a' in row 0"),
-        ([1.0, 1e300], None, "eval must be .* of single precision, got 1e[+]300 in row 1"),
-    ],
-)
-def test_labels_of_other_rows_that_the_training_lacks_raise(y, classes, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        encode_labels(y, classes, name="eval")
-
-
 @pytest.mark.parametrize(("y", "row"), [([1.0, None, 1e300, 2.0], 2), ([None, 1.0, 2.0, np.inf], 3)])
 def test_numbers_beyond_single_precision_raise_with_their_row(y, row):
     with pytest.raises(ValueError, match=f"y must .* of single precision, got (1e[+]300|inf) in row {row}"):

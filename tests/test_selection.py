@@ -9,14 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 import pi_xgb
-from pi_xgb._core.keywords import METHODS, SEES, Keywords
+from pi_xgb._core.keywords import METHODS, SEES
 from pi_xgb._selection.scores import Score
-from pi_xgb._selection.splits import splits_of, subset, usual_repeats
+from pi_xgb._selection.splits import splits_of, subset
 from pi_xgb._selection.verdict import Verdict
 from pi_xgb._stats.paired import Interval
 from pi_xgb.constraints import DemographicParity
@@ -281,6 +283,26 @@ def taught_by_hand(params, fold_of, features, dtrain, label, weight):
         yield out, float(student.eval(dtrain.slice(test)).split(":")[-1])
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 5), st.integers(0, 9), st.sampled_from([1, 2, 3]), st.booleans())
+def test_the_folds_are_a_partition_of_whole_groups(nfold, seed, repeats, classes):
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, 12, 90)
+    label = rng.integers(0, 2, 90) if classes else rng.normal(size=90)
+    splits = splits_of(label.astype(np.float32), nfold, repeats, None, seed, classes=classes, groups=groups)
+    assert len(splits) == nfold * repeats
+    for repeat in range(repeats):
+        # Every row is held out once in each repeat.
+        held_out = np.concatenate([split.test for split in splits if split.repeat == repeat])
+        assert sorted(held_out) == list(range(90))
+    # Also where a draw gives the folds of an earlier repeat, no two repeats are the same.
+    assert len({frozenset(s.test.tobytes() for s in splits if s.repeat == r) for r in range(repeats)}) == repeats
+    for split in splits:
+        # What is not held out is trained on, and shares no group with it.
+        assert sorted([*split.train, *split.test]) == list(range(90))
+        assert not set(groups[split.train]) & set(groups[split.test])
+
+
 @pytest.mark.parametrize("sees", SEES)
 def test_a_teacher_without_two_folds_serves_both(sees):
     params, dtrain, privileged, both = data(weighted=True)
@@ -319,7 +341,6 @@ def test_a_subset_is_drawn_among_equals():
 
 
 def test_few_rows_are_dealt_more_often():
-    assert [usual_repeats(n) for n in (40, 200, 334, 500, 501, 100_000)] == [5, 5, 2, 2, 1, 1]
     params, dtrain, privileged, _ = data(n=300)
     settings = {"privileged": privileged, "teacher": "boosted", "crossfit": 0, "nfold": 2}
     assert select(params, dtrain, 1, **settings).table["repeat"].nunique() == 3
@@ -327,39 +348,9 @@ def test_few_rows_are_dealt_more_often():
     assert select(params, dtrain, 1, **settings, groups=np.arange(300) // 15).table["repeat"].nunique() == 1
 
 
-def test_fit_matrices_trains_plain_on_another_matrix_of_the_same_rows():
-    params, dtrain, privileged, _ = data()
-    student = xgb.DMatrix(-(dtrain.get_data().toarray() ** 3), dtrain.get_label())
-    labelled, constraints = np.arange(150) % 3 > 0, [(DemographicParity(np.arange(150) % 2), 5.0)]
-    known = dtrain.slice(np.flatnonzero(labelled))
-    # Quantiles cannot be cut, so labelled rows are those of the other matrix.
-    for rows, own, train in (
-        ({}, {}, lambda rounds: xgb.train(params, student, rounds)),
-        ({"labelled": labelled}, {}, lambda rounds: xgb.train(params, known, rounds)),
-        ({}, {"constraints": constraints}, lambda rounds: pi_xgb.train(params, student, rounds, teacher=constraints)),
-    ):
-        how = {**FEW, "method": "jpib", "custom_metric": spread, "maximize": True, **rows, **own}
-        selection = select(params, dtrain, 2, privileged=privileged, **how)
-        assert selection.candidate == "plain"
-        booster, teacher = selection.fit_matrices(dtrain, Keywords(**rows), {}, student, **own)
-        assert booster.get_dump() == train(selection.choice["num_boost_round"]).get_dump()
-        assert teacher is None
-
-
 def spread(predictions, matrix):
     """A metric in which plain XGBoost is best: teachers narrow the predictions."""
     return "spread", float(predictions.std())
-
-
-def test_fit_matrices_trains_the_choice_on_another_matrix_of_the_same_rows():
-    params, dtrain, privileged, _ = data()
-    student = xgb.DMatrix(-(dtrain.get_data().toarray() ** 3), dtrain.get_label())
-    how = {**FEW, "method": "jpib", "kl_weight": 2.0, "standard_errors": 1e6}
-    selection = select(params, dtrain, ROUNDS, privileged=privileged, **how)
-    booster, teacher = selection.fit_matrices(dtrain, Keywords(privileged), {}, student)
-    joint, rounds = pi_xgb.JointTeacher(privileged, params), selection.choice["num_boost_round"]
-    assert booster.get_dump() == pi_xgb.train(params, student, rounds, teacher=joint, kl_weight=2.0).get_dump()
-    assert teacher.booster.get_dump() == joint.booster.get_dump()
 
 
 @pytest.mark.parametrize(
@@ -426,24 +417,3 @@ def test_a_choice_without_privileged_features_is_trained_without_them():
     by_keywords = pi_xgb.train(params, dtrain, **chosen.choice)
     assert by_keywords.num_boosted_rounds() == chosen.choice["num_boost_round"]
     assert chosen.train(dtrain, privileged=noise).get_dump() == chosen.train(dtrain).get_dump()
-
-
-def test_the_verdict_says_how_many_labels_would_change_it():
-    gains = [Interval(0, 0, 0, 0), Interval(0.02, 0.01, 0, 0.04), Interval(0.03, 0.02, -0.01, 0.07)]
-    leads = [Interval(-0.02, 0.01, -0.04, 0), Interval(0, 0, 0, 0), Interval(0.01, 0.02, -0.03, 0.05)]
-    models = ["plain XGBoost", "the student of a mixed teacher", "a forest"]
-
-    def verdict_of(leads):
-        return Verdict(Score("rmse", False), models, gains, leads, 1, 100, 1.0)
-
-    verdict = verdict_of(leads)
-    assert verdict.expectation == (
-        "Expected gain over plain XGBoost in RMSE: 0.0200 (95 % CI 0.0000 to 0.0400) on your folds."
-    )
-    # The standard error must fall to half, which four times the labels give.
-    assert verdict.change == "A forest replaces it if its lead is as large with about 400 labels."
-    far = [leads[0], leads[1], Interval(0.0001, 0.02, -0.04, 0.04)]
-    assert "more than 10,000 labels" in verdict_of(far).change
-    behind = [leads[0], leads[1], Interval(-0.01, 0.02, -0.05, 0.03)]
-    assert "now none is ahead" in verdict_of(behind).change
-    assert all(len(line.split()) <= 50 for line in verdict.text(pd.DataFrame()).split("\n"))

@@ -8,12 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold
 
 import pi_xgb
-from pi_xgb._selection.splits import splits_of
 from pi_xgb.selection import compare, select
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
@@ -29,26 +26,6 @@ def rows(n=120):
 
 def patients(n=120):
     return pd.Series([f"patient {i % 20}" for i in range(n)])
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(2, 5), st.integers(0, 9), st.sampled_from([1, 2, 3]), st.booleans())
-def test_the_folds_are_a_partition_of_whole_groups(nfold, seed, repeats, classes):
-    rng = np.random.default_rng(seed)
-    groups = rng.integers(0, 12, 90)
-    label = rng.integers(0, 2, 90) if classes else rng.normal(size=90)
-    splits = splits_of(label.astype(np.float32), nfold, repeats, None, seed, classes=classes, groups=groups)
-    assert len(splits) == nfold * repeats
-    for repeat in range(repeats):
-        # Every row is held out once in each repeat.
-        held_out = np.concatenate([split.test for split in splits if split.repeat == repeat])
-        assert sorted(held_out) == list(range(90))
-    # Also where a draw gives the folds of an earlier repeat, no two repeats are the same.
-    assert len({frozenset(s.test.tobytes() for s in splits if s.repeat == r) for r in range(repeats)}) == repeats
-    for split in splits:
-        # What is not held out is trained on, and shares no group with it.
-        assert sorted([*split.train, *split.test]) == list(range(90))
-        assert not set(groups[split.train]) & set(groups[split.test])
 
 
 def test_select_takes_groups_and_hands_them_to_a_splitter():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xgboost as xgb
+from helpers_selection import METHODS, SEES
 
 import pi_xgb
-from pi_xgb._core.keywords import METHODS, SEES
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import select
 
@@ -15,7 +15,6 @@ ROUNDS = 5
 pytestmark = pytest.mark.filterwarnings("ignore:the teacher of:UserWarning")
 EVERY = {"method": METHODS, "teacher": "boosted", "teacher_sees": SEES, "crossfit": (0, 2), "kl_weight": [1.0, 5.0]}
 FEW = {**EVERY, "nfold": 3, "repeats": 1, "progress": False}
-GROUPS = DemographicParity(np.arange(150) % 2)
 
 
 def data(n=150):

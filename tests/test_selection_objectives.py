@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from sklearn.model_selection import GroupKFold
 
 import pi_xgb
-from pi_xgb._selection.splits import splits_of
 from pi_xgb.constraints import DemographicParity
 
 N_ROWS, N_QUERIES = 240, 40
@@ -80,21 +80,18 @@ def test_rankings_are_selected_in_whole_queries_by_ndcg(made: Made, scored: floa
     labelled = None if scored == 1 else made.query < scored * N_QUERIES
     if labelled is not None:
         labelled[np.flatnonzero(made.query == 3)[1]] = False
-    settings = {**FEW, "labelled": labelled, "standard_errors": 0}
+    known = np.arange(N_ROWS) if labelled is None else np.flatnonzero(labelled)
+    folds = [tuple(known[part] for part in pair) for pair in GroupKFold(2).split(known, groups=made.query[known])]
+    settings = {**FEW, "labelled": labelled, "standard_errors": 0, "folds": folds}
+    del settings["nfold"]
     selection = pi_xgb.select(RANKED, dtrain, 3, privileged=privileged, **settings)
     assert (selection.metric, selection.maximize) == ("ndcg", True)
     everything, means = np.arange(N_ROWS), []
-    splits = splits_of(
-        made.relevance.astype(np.float32), 2, 1, None, 0, classes=False, groups=made.query, labelled=labelled
-    )
-    for split in splits:
-        split = split._replace(train=np.sort(split.train), test=np.sort(split.test))
-        assert not set(made.query[split.train]) & set(made.query[split.test])
-        train = split.train
+    for train, test in folds:
         if labelled is not None:
-            others = everything[~labelled & ~np.isin(made.query, made.query[split.test])]
+            others = everything[~labelled & ~np.isin(made.query, made.query[test])]
             train = np.sort(np.concatenate([train, others]))
-        means.append([by_hand(made, train, split.test, kl_weight, labelled) for kl_weight in (0.0, 2.0)])
+        means.append([by_hand(made, train, test, kl_weight, labelled) for kl_weight in (0.0, 2.0)])
     assert selection.curves.iloc[-1, :2].tolist() == pytest.approx(np.mean(means, axis=0).tolist(), abs=1e-5)
     assert 0 < selection.summary["teacher_score"].iloc[1] <= 1
     final = selection.train(dtrain, privileged=privileged, **({} if labelled is None else {"labelled": labelled}))

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as SMALLEST
-from helpers_selection import PARAMS, ROUNDS
+from helpers_selection import METHODS, PARAMS, ROUNDS, SEES
 from sklearn.model_selection import KFold, PredefinedSplit
 
 import pi_xgb
-from pi_xgb._core.keywords import METHODS, SEES
 from pi_xgb.selection import compare, select
 
 FEW = {

@@ -19,7 +19,6 @@ from helpers_sklearn import (
     rows,
     same_model,
 )
-from scipy import sparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -98,27 +97,6 @@ def test_evaluation_sets_are_pairs(made):
         read_once = iter([[x, y]])
         fitted = made(**SMALL).fit(x, y, privileged=z, eval_set=read_once, verbose=False)
         assert list(fitted.evals_result()) == ["validation_0"]
-
-
-def test_privileged_columns_that_are_not_there():
-    refused(r"privileged_features.*X.*'lab'", X=both, privileged_features=["lab", "z0"])
-    refused(r"method requires a teacher.*privileged=", method="jpib")
-    refused(r"teacher_sees, crossfit require a teacher", crossfit=3, teacher_sees="all")
-    refused("both given", X=both, privileged_features=["z0"], fit=apart)
-    sparse_x = lambda x, z: sparse.csr_matrix(both(x, z))  # noqa: E731
-    refused("columns of X, got 'z0'", X=sparse_x, privileged_features=["z0"])
-    refused(r"privileged_features .*got 6: .* 0, 1, 2, 3, 4, 5$", X=sparse_x, privileged_features=[0, 6])
-    refused(r"privileged .*X.*'x1'", fit=lambda x, z, y: {"privileged": z.assign(x1=1.0)})
-
-
-def test_privileged_rows_that_do_not_match():
-    refused(r"X .*240 rows.*200", fit=lambda x, z, y: {"privileged": z[:200]})
-    refused(r"privileged.*index.*order", fit=lambda x, z, y: {"privileged": z.sample(frac=1, random_state=0)})
-    sets = {"eval_set": [(pd.DataFrame(np.zeros((9, 4)), columns=list("abcd")), [0, 1] * 4 + [0])]}
-    refused(
-        r"eval_set\[0\].*9 rows.*eval_privileged\[0\].*8",
-        fit=lambda x, z, y: {"privileged": z, **sets, "eval_privileged": [z[:8]]},
-    )
 
 
 def test_labels_that_cannot_be_classes():
@@ -298,18 +276,6 @@ def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost(name):
     assert made(monotone_constraints="(1)", tree_method="hist", unheard_of=3).get_params()["unheard_of"] == 3
     model = made(unheard_of=3).set_params(unheard_of=4, eta=0.5, kl_weight=2.0, other__nested=1)
     assert {"unheard_of": 4, "eta": 0.5, "kl_weight": 2.0, "other__nested": 1}.items() <= model.get_params().items()
-
-
-@pytest.mark.parametrize("mask", [[False] * 5 + [True], np.arange(6) > 4, pd.Series(np.arange(6) > 4)], ids=type)
-def test_a_mask_of_columns_is_refused(mask):
-    # Truth values would count as the positions 0 and 1.
-    for X in (both, lambda x, z: both(x, z).to_numpy()):
-        refused(
-            r"names or positions, got truth values.*columns\[mask\]", X=X, privileged_features=mask, error=TypeError
-        )
-    refused(
-        "got truth values", constraints=[(by_column(DemographicParity, [True, False]), 1.0)], fit=apart, error=TypeError
-    )
 
 
 def test_text_and_dates_name_their_column():

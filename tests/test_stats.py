@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from pi_xgb._stats import bootstrap, folds, paired
-from pi_xgb._stats.gaps import holm
+from pi_xgb._stats.gaps import Path, holm, limits, p_value
 from pi_xgb._stats.wilson import wilson
 from pi_xgb.datasets import make_privileged
 
@@ -47,17 +47,6 @@ def test_groups_are_dealt_to_the_fold_that_lacks_their_labels_most(classes, frac
         folds.check_apart(groups, others, own, k)
 
 
-@pytest.mark.parametrize(("entries", "blocks"), [(100, [5]), (8, [2, 2, 1]), (3, [1] * 5)])
-def test_resamples_are_drawn_in_blocks(monkeypatch, entries, blocks):
-    monkeypatch.setattr(bootstrap, "_BLOCK_ENTRIES", entries)
-    drawn = list(bootstrap.resamples(4, 5, 9))
-    assert [len(block) for block in drawn] == blocks
-    rows = np.random.default_rng(9).integers(4, size=(5, 4))
-    expected = [[(row == i).sum() for i in range(4)] for row in rows]
-    assert np.concatenate(drawn).tolist() == expected
-    assert {block.dtype for block in drawn} == {np.dtype(float)}
-
-
 def test_the_corrected_interval_written_out():
     differences = np.array([0.3, -0.1, 0.4, 0.2])
     error = np.sqrt((1 / 4 + 0.5) * differences.var(ddof=1))
@@ -68,12 +57,6 @@ def test_the_corrected_interval_written_out():
     assert alike.low == alike.mean == alike.high == pytest.approx(0.1)
     assert alike.error == 0
     assert str(paired.Interval(0.1, 0, -0.2, 0.3)) == "0.1000 (-0.2000 to 0.3000)"
-
-
-@pytest.mark.parametrize("wrong", [True, "1", -0.1, np.inf, np.nan])
-def test_bad_standard_errors_raise(wrong):
-    with pytest.raises((TypeError, ValueError), match="standard_errors must be"):
-        paired.check_standard_errors(wrong)
 
 
 def test_intervals_of_shares_are_those_of_scipy():
@@ -119,3 +102,49 @@ def test_holm_passes_over_what_was_not_looked_at():
     adjusted = holm(np.array([0.5, np.nan, 0.01, 0.4, 0.02]))
     np.testing.assert_allclose(adjusted, [0.8, np.nan, 0.04, 0.8, 0.06])
     assert holm(np.array([0.9, 0.8])).tolist() == [1, 1]
+
+
+# --- true gaps by inversion, where the noise is uniform and every limit has a formula ---
+
+TRUTH = np.linspace(0.0, 4.0, 401)
+NOISE = np.linspace(-1.0, 1.0, 4001)
+
+
+def path(slope=1.0):
+    """A gap that is seen ``slope`` times as large as it is, with noise between -1 and 1."""
+    return Path(TRUTH, slope * TRUTH + NOISE[:, None])
+
+
+def test_what_equals_a_gap_counts_half_at_each_level():
+    seen = np.array([[0, 1, 3], [1, 1, 1], [2, 3, 2]], float)
+    np.testing.assert_allclose(Path(np.arange(3.0), seen).above(1), [1 / 2, 2 / 3, 5 / 6])
+    np.testing.assert_allclose(Path(np.arange(3.0), seen + 1e-12).above(1), [1 / 2, 2 / 3, 5 / 6])
+
+
+# At a gap of t more than 2 is seen with a chance of (t - 1) / 2, and the upper tail is .1 - .05 t / 1.8 there; less
+# than 2 is seen with a chance of (3 - t) / 2, and the lower tail is .05 by then.
+LOW, HIGH = 0.6 / (0.5 + 0.05 / 1.8), 2.9
+
+
+@pytest.mark.parametrize("slope", [1.0, 0.5, 1.25])
+def test_the_limits_are_those_of_the_formula(slope):
+    corrected, low, high = limits(2.0, path(slope), path(), 0.9)
+    assert (low, high) == pytest.approx((LOW / slope, HIGH), abs=2e-3)
+    assert corrected == pytest.approx(max(2.0, LOW / slope), abs=2e-3)
+
+
+def test_groups_more_alike_than_alike_ones_are_no_proof():
+    # The upper limit is that of -.68, above which 84 % lie where there is no gap.
+    corrected, low, high = limits(-0.9, path(), path(), 0.9)
+    assert (corrected, low) == (0, 0)
+    assert high == pytest.approx(0.16 / (0.5 + 0.05 / 1.8), abs=2e-3)
+
+
+def test_beyond_all_levels_the_last_one_is_the_limit():
+    assert limits(10.0, path(), path(), 0.9) == (4, 4, 4)
+
+
+def test_p_counts_the_rows_as_a_draw():
+    null = np.array([0.0, 0.1, 0.2, 0.3])
+    assert p_value(null, 0.2 + 1e-12) == 3 / 5
+    assert p_value(null, 1.0) == 1 / 5

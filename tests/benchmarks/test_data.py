@@ -23,7 +23,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from benchmarks.data import DATASETS, PreparedSet, archives, fetch, load, store
 from benchmarks.data.__main__ import main as check_data_sets
 from benchmarks.data.prepare import encode
-from benchmarks.data.records import DataSet, RawFile, Table
+from benchmarks.data.records import RawFile, Table
 from benchmarks.modes.paper import EARLY_STOPPING_ROUNDS, NUM_BOOST_ROUND, paper_fold, paper_params
 
 pytestmark = pytest.mark.slow
@@ -342,29 +342,9 @@ def test_download_with_another_checksum_raises_and_is_removed(empty_cache: Path,
     assert [path for path in empty_cache.rglob("*") if path.is_file()] == []
 
 
-def test_archive_is_downloaded_once_for_two_files(empty_cache: Path, publish: Publish) -> None:
-    published = publish(_zip({"inner.zip": _zip({"raw.csv": CONTENT, "b.csv": b"b\n"})}), "both.zip")
-    first = _raw(published.as_uri())
-    second = RawFile("b.csv", hashlib.sha256(b"b\n").hexdigest(), first.url)
-    assert store.raw_content(first, fetch.fetch) == CONTENT
-    published.unlink()
-    assert store.raw_content(second, fetch.fetch) == b"b\n"
-
-
 def test_download_that_fails_says_what_to_do(empty_cache: Path, tmp_path: Path) -> None:
     with pytest.raises(fetch.DownloadError, match=r"could not download file:.*place raw\.csv"):
         fetch.fetch(_raw((tmp_path / "nowhere.csv").as_uri()))
-
-
-@pytest.mark.parametrize("recorded", [b"a\r\nb\r\n", b"a\nb\n"])
-@pytest.mark.parametrize("published", [b"a\r\nb\r\n", b"a\nb\n"])
-def test_line_ends_are_those_of_the_record(
-    empty_cache: Path,
-    publish: Publish,
-    recorded: bytes,
-    published: bytes,
-) -> None:
-    assert fetch.fetch(_raw(publish(published).as_uri(), content=recorded)) == recorded
 
 
 def test_load_downloads_prepares_and_caches(
@@ -385,19 +365,3 @@ def test_load_downloads_prepares_and_caches(
     published.unlink()
     check_data_sets(["car"])
     assert capsys.readouterr().out == "car: 2 rows, 6 features, privileged: safety\n"
-
-
-def test_every_record_is_complete() -> None:
-    for name, record in DATASETS.items():
-        assert isinstance(record, DataSet)
-        assert record.name == name
-        # Groups are given for all privileged columns or for none.
-        assert set(record.protected) in (set(), set(record.privileged))
-        for raw in record.files:
-            assert len(raw.sha256) == 64
-            assert raw.url.startswith("https://")
-    # No two data sets keep different files under one name.
-    by_name: dict[str, str] = {}
-    for record in DATASETS.values():
-        for raw in record.files:
-            assert by_name.setdefault(raw.name, raw.sha256) == raw.sha256

@@ -17,7 +17,6 @@ from benchmarks.peers import (
     Peer,
     _base,
     _quadratic,
-    installed,
     mfc,
     svm_plus,
 )
@@ -444,17 +443,3 @@ def test_fairgbm_under_constraints_that_never_bind_is_its_unconstrained_booster(
     # while at the default tolerances they do.
     assert np.abs(probabilities(groups) - free).max() > 0.01
     assert np.abs(probabilities(groups) - probabilities(shuffled)).max() > 0.01
-
-
-def test_the_odds_gap_is_the_spread_of_the_rates_of_groups_that_have_the_label():
-    y = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0])
-    group = np.array([0, 0, 1, 1, 0, 0, 1, 1, 2])
-    decisions = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0])
-    # Label 1: .5 and 1; label 0: 0, .5 and 0; group 2 has no row with label 1.
-    assert installed.odds_gap(decisions, y, group) == pytest.approx(0.5 + 0.5)
-    rows = _base.Rows(np.zeros((9, 1)), y, groups=group[:, None])
-    blind = _base.Rows(np.zeros((9, 1)), y)
-    score = decisions + 0.01 * np.arange(9)
-    # What a fairer model may lose in AUC is half of the gap it closes.
-    lost = installed.fairness_tradeoff(score, blind, 4 / 9) - installed.fairness_tradeoff(score, rows, 4 / 9)
-    assert lost == pytest.approx(0.5 * installed.odds_gap(score > np.quantile(score, 5 / 9), y, group))
