@@ -12,7 +12,6 @@ from xgboost import collective
 
 from .._rows.checks import check_choice, check_whole, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_metric, check_no_overlap, check_same_rows
-from .._rows.per_row import check_count
 from .._rows.supervision import (
     check_evals_are_labelled,
     checked_groups,
@@ -157,7 +156,7 @@ class Keywords:
         if self.privileged is not None:
             raise ValueError(
                 "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs with "
-                f"one of these, got {type(self.teacher).__name__}. Leave privileged out for an array or a fitted teacher"
+                f"one of these, got {type(self.teacher).__name__}. Leave privileged out for arrays or fitted teachers"
             )
         named = self._set(*_OF_TRAINED)
         if not self.is_given:
@@ -270,9 +269,7 @@ class Keywords:
         if kl_weight is None and not self.has_own_weights:
             kl_weight = default_kl_weight(self.teacher)
         guides: list[Guide] = []
-        for one in weighted(self.teacher, kl_weight, teacher_weight):
-            if one.per_row is not None:
-                check_count("the weight of a teacher", len(one.per_row), training.n_rows)
+        for one in weighted(self.teacher, kl_weight, teacher_weight, training.n_rows):
             if is_trained_here(one.teacher):
                 one = one._replace(per_row=known if one.per_row is None else one.per_row)
                 guides.append(one._replace(teacher=self._to_train(one, training, boosting, matrices)))

@@ -166,7 +166,9 @@ def is_list_of_pairs(teacher: Any) -> bool:
     )
 
 
-def weighted(teacher: Any, kl_weight: float | None, teacher_weight: Array | None) -> list[Guide]:
+def weighted(
+    teacher: Any, kl_weight: float | None, teacher_weight: Array | None, n_rows: int | None = None
+) -> list[Guide]:
     """Return each teacher as the user gave it, with its weight, also per row where that was given."""
     if not is_list_of_pairs(teacher):
         return [Guide(teacher, DEFAULT_KL_WEIGHT if kl_weight is None else kl_weight, teacher_weight)]
@@ -180,7 +182,7 @@ def weighted(teacher: Any, kl_weight: float | None, teacher_weight: Array | None
         if np.ndim(weight) == 0:
             guides.append(Guide(member, check_kl_weight(weight, name)))
         else:
-            per_row = read_teacher_weight(weight, name=name)
+            per_row = read_teacher_weight(weight, n_rows, name=name)
             # The model records the largest of them as the weight of this teacher.
             most = 1.0 if per_row is None or not per_row.any() else float(per_row.max())
             guides.append(Guide(member, most, None if per_row is None else per_row / most))

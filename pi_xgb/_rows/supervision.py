@@ -102,7 +102,7 @@ def weight_beside(empty: Array) -> Array | None:
         )
     warn_user(
         f"{int(empty.sum())} of {len(empty)} rows have no privileged value: only their labels count. Pass "
-        "teacher_weight to use the teacher there too",
+        f"teacher_weight=numpy.ones({len(empty)}) to use the teacher there too",
     )
     return 1.0 - empty
 
