@@ -113,7 +113,7 @@ def test_vector_leaves_are_taught_like_trees_of_one_output(name, more):
     assert_same_model(student, kbpib_loop(params, dtrain, rows.y, ROUNDS, [(q, A)]))
     student = pi_xgb.train(params, dtrain, ROUNDS, method="jpib", **keywords)
     assert_same_model(student, jpib_loop(params, dtrain, dprivileged, rows.y, ROUNDS, A, teacher_params=plain)[0])
-    assert len(student.get_dump()) == ROUNDS
+    assert len(trees(student)) == ROUNDS
     if more:
         low, high = (xgb.DMatrix(np.c_[np.full(rows.n, first), rows.x[:, 1:]]) for first in (2, 9))
         margins = [student.predict(matrix, output_margin=True) for matrix in (low, high)]

@@ -27,6 +27,11 @@ class OnDevice:
         setattr(self, method, lambda: array)
 
 
+def nullable(values, **backend):
+    with np.errstate(invalid="ignore"):  # older versions of pandas try whole numbers of any size
+        return pd.Series(values).convert_dtypes(**backend)
+
+
 # From a list of values of one type to what users hold them in.
 CONTAINERS = {
     "list": list,
@@ -36,8 +41,8 @@ CONTAINERS = {
     "objects": lambda values: np.array(values, dtype=object),
     "masked, nothing hidden": np.ma.array,
     "Series": lambda values: pd.Series(values, index=range(len(values), 0, -1)),
-    "nullable": lambda values: pd.Series(values).convert_dtypes(),
-    "Arrow in pandas": lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
+    "nullable": nullable,
+    "Arrow in pandas": lambda values: nullable(values, dtype_backend="pyarrow"),
     "categories": pd.Categorical,
     "frame": lambda values: pd.DataFrame({"a": values}),
     "polars": pl.Series,

@@ -26,7 +26,7 @@ def test_rows_are_dealt_in_the_order_of_their_labels():
 @pytest.mark.parametrize("fractional", [True, False])
 def test_groups_are_dealt_to_the_fold_that_lacks_their_labels_most(classes, fractional):
     random = np.random.default_rng(1)
-    groups, label = random.choice(list("abcdefghijklmnop"), 200) + "", random.integers(0, 7, 200) + 0.5 * fractional
+    groups, label = random.choice(list("abcdefghijklmnop"), 200), random.integers(0, 7, 200) + 0.5 * fractional
     codes, names = pd.factorize(groups)
     if classes and not fractional:
         kinds = label.astype(int)

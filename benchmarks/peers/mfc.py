@@ -65,7 +65,7 @@ def solve_mfc(x: Array, y: Array, groups: Array, c: float, start: Array | None =
         return float(np.logaddexp(0.0, -margin).mean() + 0.5 * _RIDGE * v @ v), gradient
 
     rows = covariance_rows(x, groups) @ scaling
-    v = np.zeros(scaling.shape[1]) if start is None else np.linalg.lstsq(scaling, start)[0]
+    v = np.zeros(scaling.shape[1]) if start is None else np.linalg.lstsq(scaling, start, rcond=None)[0]
     for tolerance in _TOLERANCES:
         answer = minimize(
             loss,

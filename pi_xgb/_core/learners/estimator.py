@@ -44,6 +44,9 @@ def _weight_keyword(estimator: Any) -> str | None:
         ensemble.StackingClassifier,
         ensemble.StackingRegressor,
     )
+    if isinstance(estimator, votes):
+        members = [member for _, member in estimator.estimators if member != "drop"]
+        return "sample_weight" if all(has_fit_parameter(member, "sample_weight") for member in members) else None
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     if isinstance(estimator, pipeline.Pipeline):
@@ -52,10 +55,6 @@ def _weight_keyword(estimator: Any) -> str | None:
         return keyword and f"{name}__{keyword}"
     if isinstance(estimator, (model_selection.GridSearchCV, model_selection.RandomizedSearchCV)):
         return _weight_keyword(estimator.estimator)
-    if isinstance(estimator, votes):
-        members = (member for _, member in estimator.estimators if member != "drop")
-        if all(has_fit_parameter(member, "sample_weight") for member in members):
-            return "sample_weight"
     return None
 
 
