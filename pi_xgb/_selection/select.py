@@ -276,27 +276,12 @@ class Selection:
         )
         self._chosen, self._rounds = candidates[self._verdict.chosen], int(rounds[self._verdict.chosen])
         self.curves = pd.DataFrame(mean.T, pd.RangeIndex(1, len(mean.T) + 1, name="rounds"), names)
-        self.summary = pd.DataFrame(
-            {
-                "method": [candidate.method for candidate in candidates],
-                "teacher": [candidate.kind for candidate in candidates],
-                "teacher_sees": [candidate.sees for candidate in candidates],
-                "crossfit": [candidate.crossfit for candidate in candidates],
-                "kl_weight": [candidate.kl_weight for candidate in candidates],
-                "rounds": rounds,
-                "score": scores.mean(axis=1),
-                "teacher_score": [np.mean([fold[name][1] for fold in found]) for name in names],
-            },
-            pd.Index(names, name="candidate"),
-        )
+        teacher_scores = [np.mean([fold[name][1] for fold in found]) for name in names]
+        of_candidates = _described(candidates).assign(rounds=rounds)
+        self.summary = of_candidates.assign(score=scores.mean(axis=1), teacher_score=teacher_scores)
         self.summary[["gain", "gain_se", "low", "high"]] = self._verdict.gains
         self.summary["chosen"] = np.arange(len(candidates)) == self._verdict.chosen
-        columns = ["candidate", "method", "teacher", "teacher_sees", "crossfit", "kl_weight"]
-        of_folds = [(split.repeat, split.fold, len(split.train), len(split.test)) for split in splits]
-        cells = pd.DataFrame(of_folds, columns=["repeat", "fold", "n_train", "n_test"])
-        table = self.summary.reset_index()[[*columns, "rounds"]].merge(cells, how="cross")
-        table = table.assign(score=scores.ravel(), gain=(score.sign * (scores - scores[0])).ravel())
-        self.table = table[[*columns, "repeat", "fold", "rounds", "score", "gain", "n_train", "n_test"]]
+        self.table = _by_fold(of_candidates, splits, scores, score.sign * (scores - scores[0]))
         is_taught = self._chosen != PLAIN
         given = {
             "privileged": is_taught and self._chosen.keywords(students.config).privileged is not None,
@@ -388,3 +373,19 @@ class Selection:
 
     def __repr__(self) -> str:
         return f"<Selection: {self._verdict.instruction} {self._verdict.expectation}>"
+
+
+def _described(candidates: Sequence[Candidate]) -> pd.DataFrame:
+    """Return what each candidate is, by its name."""
+    names = ["method", "teacher", "teacher_sees", "crossfit", "kl_weight"]
+    rows = [(one.method, one.kind, one.sees, one.crossfit, one.kl_weight) for one in candidates]
+    return pd.DataFrame(rows, pd.Index([one.name for one in candidates], name="candidate"), names)
+
+
+def _by_fold(of_candidates: pd.DataFrame, splits: Sequence[Split], scores: Any, gains: Any) -> pd.DataFrame:
+    """Return a row for each candidate and fold, from arrays of this shape."""
+    of_folds = [(split.repeat, split.fold, len(split.train), len(split.test)) for split in splits]
+    cells = pd.DataFrame(of_folds, columns=["repeat", "fold", "n_train", "n_test"])
+    table = of_candidates.reset_index().merge(cells, how="cross").assign(score=scores.ravel(), gain=gains.ravel())
+    last = ["repeat", "fold", "rounds", "score", "gain", "n_train", "n_test"]
+    return table[[*table.columns.difference(last, sort=False), *last]]
