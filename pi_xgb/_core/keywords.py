@@ -228,8 +228,13 @@ class Keywords:
             if chooses_kind:
                 check_is_dmatrix(self.privileged, "privileged")
         named = self._naming_kind_for(training, dtrain) if chooses_kind else self
+        if named.teacher is None:  # nobody teaches, and nothing about a teacher is checked
+            return training
         with all_or_none("a check of the training data"):
-            return named._with_teachers(training, boosting)
+            named._check_inputs_of_teachers(training, boosting)
+        matrices = named._matrices_of_teachers(dtrain)  # XGBoost builds them together, which no check may do
+        with all_or_none("a check of the training data"):
+            return named._with_teachers(training, boosting, matrices)
 
     def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
         """Return these keywords with the kind of teacher that rows and objective allow; call it on every worker."""
@@ -249,22 +254,26 @@ class Keywords:
                 warn_user(f"the teacher is boosted, since a mixed one {why}, or name teacher='boosted'")
         return dataclasses.replace(self, teacher="boosted" if why else kind)
 
-    def _with_teachers(self, training: Training, boosting: Boosting) -> Training:
-        """Return the training with its teachers, checked and not trained yet."""
-        dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
-        if self.teacher is None:  # nobody teaches, and nothing about a teacher is checked
-            return training
+    def _check_inputs_of_teachers(self, training: Training, boosting: Boosting) -> None:
         if boosting.xgb_model is not None:
             self.check_continues(boosting.xgb_model)
         if self._trained:
             hint = "set it higher, or train without a teacher"
             check_whole("num_boost_round", boosting.num_boost_round, 1, hint)
-        teacher_weight = known = read_teacher_weight(self.teacher_weight, training.n_rows)
+        read_teacher_weight(self.teacher_weight, training.n_rows)
         if self._trained and self.privileged is not None:
-            self._check_privileged(self.privileged, training, dtrain)
-            if self.teacher_weight is None:
-                known = weight_of_known(self.privileged, besides=dtrain)
-        matrices = self._matrices_of_teachers(dtrain)
+            self._check_privileged(self.privileged, training, boosting.dtrain)
+            if self.all_features is None:
+                for teacher in self._trained:
+                    if self.sees(teacher) == "all":
+                        check_readable(teacher, boosting.dtrain, self.privileged)
+
+    def _with_teachers(self, training: Training, boosting: Boosting, matrices: Mapping[str, Any]) -> Training:
+        """Return the training with its teachers, checked and not trained yet."""
+        dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
+        teacher_weight = known = read_teacher_weight(self.teacher_weight, training.n_rows)
+        if self.teacher_weight is None and self._trained and self.privileged is not None:
+            known = weight_of_known(self.privileged, besides=dtrain)
         kl_weight = self.kl_weight
         if kl_weight is None and not self.has_own_weights:
             kl_weight = default_kl_weight(self.teacher)
@@ -309,9 +318,6 @@ class Keywords:
         if self.all_features is not None:
             everything = self.all_features
         elif self.privileged is not None and self.sees_student:
-            for teacher in self._trained:
-                if self.sees(teacher) == "all":
-                    check_readable(teacher, dtrain, self.privileged)
             everything = side_by_side(dtrain, self.privileged)
         return {"privileged": self.privileged, "all": everything}
 

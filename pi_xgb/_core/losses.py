@@ -566,5 +566,5 @@ def check_labels_alone(objective: Any, ranker: str) -> None:
     if loss is not None and loss.label_fields != ("label",):
         raise ValueError(
             f"{objective} requires two bounds per row in place of y, for which estimators have no argument: use "
-            f"pi_xgb.train with {' and '.join(loss.label_fields)} in the matrices"
+            f"train, not an estimator, with {' and '.join(loss.label_fields)} in the matrices"
         )
