@@ -676,3 +676,10 @@ def test_crossfit_groups_with_one_group_in_a_fold_raise() -> None:
     learned = {"privileged": rows.dprivileged(), "teacher": "boosted", "crossfit": 2, "crossfit_groups": group}
     with pytest.raises(ValueError, match=r"crossfit_groups.*1 distinct.*2 folds"):
         pi_xgb.cv(rows.params(), rows.dtrain(), 2, folds=folds, **learned)
+
+
+def test_folds_that_split_groups_warn() -> None:
+    rows = Problem("binary:logistic")
+    learned = {"privileged": rows.dprivileged(), "crossfit_groups": np.arange(rows.n) // 2}
+    with pytest.warns(UserWarning, match=r"crossfit_groups.*folds of whole groups"):
+        pi_xgb.cv(rows.params(), rows.dtrain(), 1, **learned)

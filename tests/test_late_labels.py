@@ -21,7 +21,7 @@ __all__ = ["files", "one_thread"]
 NOW = pd.Timestamp("2024-06-01")
 SEEN = ["2024-01-01", "2024-02-01", "2024-05-01", "2024-05-20"]
 CAME = ["2024-01-05", None, "2024-05-02", None]
-SPANS = ("0D", "-3D", 180, "180", "6 months", "300000D", None, pd.NaT)
+SPANS = ("0D", "-3D", 180, "180", "6 months", "6m", "300000D", None, pd.NaT)
 
 
 def plainly(seen, came, days, now):

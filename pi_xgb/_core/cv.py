@@ -20,6 +20,7 @@ from .._rows.cv_folds import Dealing, Fold, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import read_labelled
+from .._warnings import warn_user
 from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
 from .._xgb.params import user_params
 from .._xgb.rebind import FoldParts, cv_on
@@ -255,6 +256,12 @@ class _Folds:
         engine = choose("auto", on_host, training.guides, is_uniform=True, dtrain=dtrain)
         dealt = _dealing(boosting.keywords).row_folds(training.label, training.labelled, query)
         row_folds = with_unlabelled(dealt, training.labelled, query)
+        groups = None if keywords.crossfit_groups is None else np.asarray(keywords.crossfit_groups)
+        if groups is not None and any(pd.Index(groups[test]).isin(groups[train]).any() for train, test in dealt):
+            warn_user(
+                "rows of one group of crossfit_groups are in the training part and in the test part of a fold, so that "
+                "scores may be too good: pass folds of whole groups, such as list(GroupKFold(5).split(X, y, groups))"
+            )
         for guide in training.guides:
             if isinstance(guide.teacher, Recipe):
                 for rows, _ in row_folds:

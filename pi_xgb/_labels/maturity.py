@@ -105,10 +105,11 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
             "as in 2024-12-31T08:00+01:00 or pandas.to_datetime(column).dt.tz_localize('UTC')"
         )
     lasting = pd.to_timedelta(pd.Series([horizon], dtype=object), errors="coerce")[0]
-    if not lasting >= pd.Timedelta("1s"):  # without a unit pandas counts nanoseconds
+    means_months = str(horizon).strip().endswith("m")  # minutes to pandas
+    if means_months or not lasting >= pd.Timedelta("1s"):  # without a unit pandas counts nanoseconds
         raise ValueError(
             f"horizon must be a time from a second to {pd.Timedelta.max.days} days, such as '180D' or '12h', got "
-            f"{horizon!r}: name the unit, and count days in place of months"
+            f"{horizon!r}: name the unit, count days in place of months, and write min for minutes"
         )
     span = lasting.to_timedelta64().astype("timedelta64[us]")
     now = _utc(today).astype("datetime64[us]")  # nanoseconds end in 2262

@@ -93,6 +93,8 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
     """Raise if known labels differ, a cheap sign of other rows or another order."""
+    if not privileged_label.size:
+        raise ValueError("privileged has no labels: build it as xgboost.DMatrix(data, label=y), with those of dtrain")
     if label.shape != privileged_label.shape:
         raise ValueError(
             f"privileged must describe the rows of dtrain: dtrain has {len(label)} rows, privileged has "

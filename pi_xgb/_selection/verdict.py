@@ -97,6 +97,8 @@ class Verdict:
         other = self.models[self.recommended] if is_plain else self.models[0]
         interval = f"{gain.mean:.4f} ({100 * self.confidence:g} % CI {gain.low:.4f} to {gain.high:.4f})"
         text = f"Expected gain over {other} in {self.score.title}: {interval} on your folds"
+        if gain.low <= 0:
+            text += ", which alone do not show it"
         public = PUBLIC_GAINS.get(self.score.name)
         if public is None or not self.models[self.chosen].startswith("the student of a mixed teacher"):
             return f"{text}."
