@@ -385,7 +385,7 @@ def test_select_starts_from_the_mixed_teacher_and_tries_plain_and_a_teacher_on_x
     first, second, blank, *_ = str(kept).splitlines()
     assert first == "Deploy the student of a mixed teacher."
     assert second.startswith("Expected gain over plain XGBoost in log loss: ")
-    assert second.endswith("on your folds, which alone do not show it, 0.052 on public data sets with about 150 labels.")
+    assert second.endswith(", which alone do not show it, 0.052 on public data sets with about 150 labels.")
     assert blank == ""
 
 
