@@ -838,3 +838,23 @@ def test_constraints_join_the_privileged_teacher(method, classes):
     assert same_model(by_value.fit(x, y, privileged=z), by_name)
     apart = estimator(classes, **guiding, constraints=by_name.constraints)
     assert same_model(apart.fit(x, y, privileged=z.join(group)), by_name)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_soft_labels_of_fit_are_the_teacher_of_train(classes):
+    x, z, y = rows(classes=classes)
+    share = z["z0"].rank(pct=True).to_numpy()
+    q = {2: share, 3: np.stack([share / 2, 1 - share, share / 2], axis=1), 0: 9 * share}[classes]
+    model = estimator(classes, kl_weight=2.0, teacher="boosted")
+    nobody = np.zeros(len(x), bool)
+    for none in (None, np.full(len(x), np.nan), [None] * len(x)):
+        assert same_as_train(model.fit(x, none, teacher=q), x, y, classes, teacher=q, kl_weight=2.0, labelled=nobody)
+    assert classes == 0 or model.classes_.tolist() == list(range(classes))
+    assert same_as_train(model.fit(x, y, teacher=q), x, y, classes, teacher=q, kl_weight=2.0)
+    assert model.teacher == "boosted"
+    with pytest.raises(ValueError, match="no row with a label"):
+        estimator(classes, kl_weight=0).fit(x, None, teacher=q)
+    if classes:
+        with pytest.raises(ValueError, match=r"sum to 1|lie in \[0, 1\]"):
+            model.fit(x, None, teacher=1.5 * q)
+    assert model.teacher == "boosted"

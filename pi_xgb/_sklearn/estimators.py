@@ -15,12 +15,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._arrays import Array
 from .._core.engines import Engine
 from .._core.keywords import MethodName
-from .._core.losses import check_labels_alone
+from .._core.losses import LOSSES, NUMBERS, SHARES, check_labels_alone
 from .._core.teachers import FixedTeacher
 from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
 from .._rows.matrix_checks import check_evals
 from .._rows.per_row import on_host, per_row
-from .._rows.supervision import row_weights
+from .._rows.supervision import no_labelled_row, row_weights
 from .._rows.tables import as_table, check_orders, row_count, take_rows
 from .._rows.views import divide, student_part
 from .._xgb.classes import read_classes, with_classes, write_classes
@@ -86,6 +86,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         y: Any,
         *,
         privileged: Any = None,
+        teacher: Any = None,
         teacher_weight: Any = None,
         crossfit_groups: Any = None,
         sample_weight: Any = None,
@@ -108,10 +109,13 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. Rows where it is missing (NaN, None, NaT, NA) are unlabelled. The teacher
             learns from the labelled rows and guides the student on all; with ``kl_weight=0``, or a
             ``teacher_weight`` of 0 in every row, unlabelled rows are ignored. With several columns, a row has
-            all labels or none.
+            all labels or none. None with ``teacher``: no row has a label.
         privileged
             The privileged columns of the rows of X, in the same order; any type of table that X supports. The
             teacher's weight is 0 in rows without any value, unless ``teacher_weight`` is given.
+        teacher
+            Soft labels, in place of the teacher of the estimator: one probability per row (a column per class, in the
+            order of the classes) or one number, predicted by a model that did not learn from this row.
         teacher_weight
             One number of at least 0 per row: the teacher's weight there, relative to ``kl_weight``; 1 by default.
             Constraints have their own weights.
@@ -128,7 +132,23 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. Weights apply to the teacher too, ``base_margin`` and ``xgb_model`` to the
             student only.
         """
-        return self._fit(**{name: value for name, value in locals().items() if name not in ("self", "__class__")})
+        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        return self._fit_with_teacher(**given)
+
+    def _fit_with_teacher(self, teacher: Any, **given: Any) -> Self:
+        """Fit with soft labels in place of the estimator's own teacher, if there are any."""
+        if teacher is None:
+            return self._fit(**given)
+        weight = given["teacher_weight"]
+        needed = None if weight is None else on_host(weight, "teacher_weight") > 0
+        within = LOSSES[self.objective].range if self.objective in LOSSES else NUMBERS
+        if isinstance(self, xgboost.XGBClassifier) and np.ndim(given["y"]) < 2:
+            within = SHARES
+        of_model, self.teacher = self.teacher, FixedTeacher(teacher, within, needed=needed)
+        try:
+            return self._fit(**given)
+        finally:
+            self.teacher = of_model
 
     def _fit(
         self,
@@ -147,7 +167,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             y = self._stand_ins(self.teacher.values)
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row"
+                f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row, or "
+                "soft labels as teacher="
             )
         pairs = None if eval_set is None else check_evals(eval_set, "eval_set", "(X, y)")
         views = divide(X, pairs, privileged, eval_privileged, self.privileged_features)
@@ -161,6 +182,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         trainer = self._trainer_class(self, views, teacher_weight, crossfit_groups, evaluates=evaluates)
         if trainer.has_teacher and not isinstance(self, xgboost.XGBRanker):
             check_labels_alone(self.objective, "PrivilegedXGBRanker")
+        if is_soft and trainer.is_plain:
+            raise no_labelled_row("y")
         label, keywords["eval_set"], classes, labelled = self._encode(y, views.eval_set)
         labelled = np.zeros(len(y), bool) if is_soft else labelled
         row_weights(row_values.get("sample_weight"), row_count(X), labelled=labelled, table="X")

@@ -59,6 +59,7 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         group: Any = None,
         qid: Any = None,
         privileged: Any = None,
+        teacher: Any = None,
         teacher_weight: Any = None,
         crossfit_groups: Any = None,
         sample_weight: Any = None,
@@ -77,7 +78,7 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
 
         Parameters
         ----------
-        X, y, privileged, crossfit_groups, eval_set, eval_privileged : as for :class:`PrivilegedXGBClassifier`
+        X, y, privileged, teacher, crossfit_groups, eval_set, eval_privileged : as for :class:`PrivilegedXGBClassifier`
             Queries with a missing y learn from the teacher only.
         group, qid, eval_group, eval_qid, sample_weight, base_margin, xgb_model : as for ``xgboost.XGBRanker``
         sample_weight_eval_set, base_margin_eval_set, feature_weights : as for ``xgboost.XGBRanker``
@@ -97,7 +98,7 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         for i, (X_i, _) in enumerate(given["eval_set"] or ()):
             group_i, qid_i, weight_i = (values[i] if i < len(values) else None for values in sets)
             _check_queries(X_i, group_i, qid_i, weight_i, f"[{i}]")
-        return self._fit(**given)
+        return self._fit_with_teacher(**given)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the last evaluation metric, as ``XGBRanker`` does; privileged columns in X are ignored."""
