@@ -14,7 +14,7 @@ from .._arrays import Array
 from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.losses import LOSSES
-from .._plots.selection import plot_comparison
+from .._plots.by_table import plot_comparison
 from .._rows.checks import check_choice, check_confidence, check_whole, several
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import check_count, on_host

@@ -13,7 +13,7 @@ import xgboost
 from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.training import Teacher
-from .._plots.selection import plot_selection
+from .._plots.by_table import plot_selection
 from .._rows.matrix_checks import check_is_dmatrix
 from .._xgb.signature import called_like
 from .candidates import PLAIN, Candidate, candidates_of, recommended
