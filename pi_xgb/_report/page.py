@@ -42,17 +42,12 @@ def render(numbers: Numbers, confidence: float, max_features: int, **content: An
     """Return the page; all text is escaped, also in tables."""
     loader = jinja().FileSystemLoader(Path(__file__).parent)
     environment = jinja().Environment(loader=loader, autoescape=True, trim_blocks=True)
-    environment.filters |= {"table": _as_html, "settings": _settings}
-    surrogates = {name: own.features.attrs["surrogate"] for name, own in numbers.items()}
-    tables = _tables(numbers, confidence, max_features)
-    page = environment.get_template("report.html").render(tables=tables, surrogates=surrogates, **content)
-    return printable(page)
-
-
-def _as_html(frame: pd.DataFrame) -> Any:
+    environment.filters |= {"table": partial(pd.DataFrame.to_html, border=0), "settings": _settings}
+    content["surrogates"] = {name: own.features.attrs["surrogate"] for name, own in numbers.items()}
+    content["tables"] = _tables(numbers, confidence, max_features)
     with pd.option_context("display.max_colwidth", None):
-        html = frame.to_html(border=0).replace(BREAK, "<br>")
-    return jinja().utils.markupsafe.Markup(html)
+        page: str = environment.get_template("report.html").render(**content)
+    return printable(page.replace(BREAK, "<br>"))
 
 
 def number(value: float, digits: int = 3, *, signed: bool = False) -> str:
