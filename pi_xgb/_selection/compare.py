@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -244,13 +243,8 @@ class Comparison:
         unlabelled: bool = False,
     ) -> None:
         self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
-        self._ratio, self._unlabelled, self._score = ratio, unlabelled, dataclasses.replace(score, custom=None)
+        self._ratio, self._unlabelled = ratio, unlabelled
         self._models, self._sizes = list(dict.fromkeys(table["model"])), sorted(set(table["size"]))
-        groups = table.groupby(["size", "model"], sort=False)
-        self.summary = groups[["score"]].mean().sort_index(level="size", sort_remaining=False)
-        gains = [self.difference(str(model), BASELINE, size) for size, model in self.summary.index]
-        self.summary[["gain", "gain_se", "low", "high"]] = gains
-        self.summary["better"] = groups["gain"].agg(lambda gain: (gain > 0).mean())
         taught, alone = (student_of(item) for item in (candidate, candidate.without_privileged()))
         words = {BASELINE: BASELINE, STUDENT: taught, SELF: alone, **RIVALS}
         deployable = [model for model in words if model in self._models]
@@ -258,13 +252,18 @@ class Comparison:
         self._verdict = Verdict.of(
             [scores[model].to_numpy() for model in deployable],
             ratio,
-            score=self._score,
+            score=score,
             models=[words[model] for model in deployable],
             recommended=deployable.index(STUDENT),
             confidence=confidence,
             n_labelled=n_labelled,
             standard_errors=standard_errors,
         )
+        groups = table.groupby(["size", "model"], sort=False)
+        self.summary = groups[["score"]].mean().sort_index(level="size", sort_remaining=False)
+        gains = [self.difference(str(model), BASELINE, size) for size, model in self.summary.index]
+        self.summary[["gain", "gain_se", "low", "high"]] = gains
+        self.summary["better"] = groups["gain"].agg(lambda gain: (gain > 0).mean())
         self.recommendation = deployable[self._verdict.chosen]
         self.verdict = f"{self._verdict.instruction}\n{self._verdict.expectation}\n{self._verdict.change}"
 
@@ -286,7 +285,7 @@ class Comparison:
         if size not in self._sizes:
             raise ValueError(f"size must be one of {', '.join(map(str, self._sizes))}; got {size!r}")
         scores = self._scores(size)
-        differences = self._score.sign * (scores[model] - scores[other]).to_numpy()
+        differences = self._verdict.score.sign * (scores[model] - scores[other]).to_numpy()
         return corrected_interval(differences, self._ratio, self.confidence)
 
     def _scores(self, size: int) -> pd.DataFrame:
@@ -296,7 +295,7 @@ class Comparison:
     def plot(self, ax: Any = None) -> Any:
         """The gain of each model over plain XGBoost with its interval, or along the size; needs matplotlib."""
         rows = "labelled training rows" if self._unlabelled else "training rows"
-        return plot_comparison(self.summary, self._score.unit, ax, rows)
+        return plot_comparison(self.summary, self._verdict.score.unit, ax, rows)
 
     def __str__(self) -> str:
         shown = self.summary.loc[self._sizes[-1], ["score", "gain", "low", "high"]]

@@ -244,7 +244,6 @@ class Selection:
         has_groups: bool,
     ) -> None:
         self.metric, self.maximize = score.name, score.maximised
-        self._score = dataclasses.replace(score, custom=None)  # without the user's function
         self._params, self._search_rounds = students.params, students.num_boost_round
         self._teacher_params = students.config.teacher_params
         names = [candidate.name for candidate in candidates]
@@ -255,7 +254,7 @@ class Selection:
         self._verdict = Verdict.of(
             scores,
             held_out_ratio(splits),
-            score=self._score,
+            score=score,
             models=[student_of(candidate) for candidate in candidates],
             recommended=recommended,
             n_labelled=students.n_labelled,
@@ -352,7 +351,7 @@ class Selection:
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
-        return plot_selection(self.summary, self._score.unit, ax)
+        return plot_selection(self.summary, self._verdict.score.unit, ax)
 
     def __str__(self) -> str:
         shown = self.summary[["rounds", "score", "gain", "low", "high"]]

@@ -150,12 +150,6 @@ class Students:
             return np.zeros(self.dtrain.num_row(), bool)
         return ~self.labelled & (self.config.teacher_weight == 0)
 
-    @property
-    def inputs(self) -> dict[str, Any]:
-        """The inputs of its trainings, by keyword."""
-        rows = {"dtrain": self.dtrain, "groups": self.groups, "constraints": self.constraints}
-        return {"params": self.spec.params, "num_boost_round": self.num_boost_round, **vars(self.config), **rows}
-
     def with_privileged(self, privileged: xgboost.DMatrix | None, name: str) -> Students:
         """The same rows with other features for the teachers."""
         config = dataclasses.replace(self.config, privileged=privileged)
@@ -334,9 +328,11 @@ def search(
     jobs = jobs or jobs_side_by_side(given["params"], students.dtrain.num_row(), score.custom)
     if given["standard_errors"] is not None:
         check_standard_errors(given["standard_errors"])
-    inputs = {**students.inputs, "candidates": [candidate for _, candidate in models.values()]}
+    fields = ("params", "num_boost_round", "dtrain", "groups", "constraints")
+    inputs = {**vars(students.config), **{field: getattr(students, field) for field in fields}}
     inputs |= {keyword: given[keyword] for keyword in ("metric", "custom_metric", "maximize", "seed")}
     inputs["folds"] = [getattr(given["folds"], "split", None), splits]
+    inputs["candidates"] = [candidate for _, candidate in models.values()]
     cache = ResumeCache(given["resume"], given["resume_key"], name, inputs)
     n_left = sum(split.name not in cache for split in splits)
     means_of = others(students) if others and n_left else None
