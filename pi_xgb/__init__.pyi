@@ -20,8 +20,8 @@ from ._core.objective import KLObjective as KLObjective
 from ._core.teachers import ModelTeacher as ModelTeacher
 from ._core.train import train as train
 from ._core.training import Teacher as Teacher
+from ._frontier.frontier import Frontier as Frontier
 from ._frontier.frontier import frontier as frontier
-from ._frontier.result import Frontier as Frontier
 from ._report.report import report as report
 from ._version import __version__ as __version__
 from .selection import Comparison as Comparison

@@ -4,8 +4,7 @@
 :func:`compare` measures whether privileged features improve this model at this number of rows.
 """
 
-from ._selection.compare import compare
-from ._selection.comparison import Comparison
+from ._selection.compare import Comparison, compare
 from ._selection.select import Selection, select
 
 __all__ = ["Comparison", "Selection", "compare", "select"]

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 
 import pi_xgb
 from pi_xgb._selection.candidates import Candidate
-from pi_xgb._selection.comparison import Comparison
+from pi_xgb._selection.compare import Comparison
 from pi_xgb._selection.scores import Score
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import compare

@@ -9,9 +9,8 @@ import xgboost as xgb
 
 import pi_xgb
 from pi_xgb import metrics
-from pi_xgb._frontier.frontier import _warn_apart
+from pi_xgb._frontier.frontier import Frontier, _warn_apart
 from pi_xgb._frontier.measured import HeldOut
-from pi_xgb._frontier.result import Frontier
 from pi_xgb._rows.groups import Groups
 from pi_xgb.constraints import (
     DemographicParity,
@@ -195,7 +194,7 @@ def test_of_two_steps_that_reach_a_gap_the_more_accurate_is_chosen():
 )
 def test_a_model_is_degenerate_if_it_decides_the_same_for_nearly_all(scores, plain, degenerate):
     label, groups = np.array([1, 1, 1, 0, 0, 0, 0, 0]), Groups(np.arange(8) % 2, pd.Index(["f", "m"]))
-    held_out = HeldOut(label, None, groups, "statistical_parity", 0.5, 0, 0.95, 0)
+    held_out = HeldOut(label == 1, np.ones(8), groups, "statistical_parity", 0.5, 0, 0.95, 0)
     row = held_out.measure(np.array(scores), np.array(plain), 0.0)
     assert row["degenerate"] is degenerate
     assert row["positive"] == (np.array(scores) > 0.5).mean()

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+from .._files import write_file
 from .._xgb.booster import configuration_of, load_booster, rounds_in_use
 from .._xgb.categories import categories_of_model, kept_in_pieces, write_categories
 from .._xgb.classes import read_classes, write_classes
 from .features import categories_of
-from .output import new_output, write_output
+from .output import new_output
 from .rows import Training
 
 
@@ -84,4 +85,4 @@ def write_model(path: Path, booster: xgboost.Booster, training: Training, argume
     """Write an XGBoost file in the format of its ending, with the names of classes and categories."""
     write_classes(booster, training.classes)
     write_categories(booster, categories_of(training.rows.x))
-    write_output(path, bytes(booster.save_raw(path.suffix.lower()[1:])), arguments)
+    write_file(path, bytes(booster.save_raw(path.suffix.lower()[1:])), overwrite=arguments.force)

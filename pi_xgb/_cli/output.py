@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from .._files import new_file, write_file
+from .._files import new_file
 
 _INPUTS = {"data": "DATA", "model": "--model", "valid": "--valid", "resume": "--resume"}
 
@@ -30,11 +30,6 @@ def new_output(arguments: argparse.Namespace, option: str = "--out", endings: tu
         if given and same_file(name, given):
             raise ValueError(f"{option} must not be an input, got {name!r}, the file of {place}: name another file")
     return new_file(name, option, overwrite=arguments.force, endings=endings)
-
-
-def write_output(path: Path, content: bytes, arguments: argparse.Namespace) -> None:
-    """Write the whole content, or nothing."""
-    write_file(path, content, overwrite=arguments.force)
 
 
 def print_table(table: pd.DataFrame, how: str) -> None:

@@ -16,12 +16,13 @@ import sys
 
 import pandas as pd
 
+from .._files import write_file
 from .._rows.names import describe
 from .._rows.words import PARQUET
 from .._xgb.matrix import matrix_of
 from .features import known_features
 from .model import load_model
-from .output import new_output, write_output
+from .output import new_output
 from .table import Log, Source
 
 
@@ -44,5 +45,5 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         table.to_csv(sys.stdout, index=False)
     else:
         content = table.to_parquet() if path.suffix.lower() in PARQUET else table.to_csv(index=False).encode()
-        write_output(path, content, arguments)
+        write_file(path, content, overwrite=arguments.force)
         log(f"{path}: {len(table)} rows")

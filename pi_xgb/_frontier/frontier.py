@@ -17,21 +17,26 @@ from .._arrays import Array
 from .._constraints.groups import BetweenGroups, EqualizedOdds
 from .._core.crossfit import Split
 from .._core.keywords import Keywords
+from .._core.train import train
 from .._core.training import Guide
+from .._plots.by_table import plot_frontier
 from .._progress import progress_bar
-from .._rows.checks import check_bootstrap, check_jobs, check_whole
+from .._rows.checks import check_bootstrap, check_jobs, several
 from .._rows.groups import MAX_GROUPS, Groups, check_few
 from .._rows.names import describe
 from .._rows.vectors import as_cut
 from .._selection.candidates import PLAIN, positive_weights
-from .._selection.students import Students, settled
+from .._selection.students import Students
 from .._warnings import warn_user
-from .._xgb.params import objective_name
+from .._xgb.params import objective_name, user_params
 from .._xgb.signature import called_like
 from .._xgb.threads import in_threads, jobs_side_by_side
 from .measured import HeldOut, gap_of
-from .result import NO_STEP, Frontier, wanted_gaps
 
+NO_STEP = "none"
+"""The step of plain XGBoost in the table."""
+LARGEST = {"equalized_odds": 2}
+"""The maxima of gaps that are sums of differences; the maximum of others is 1."""
 KL_WEIGHTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _HALVINGS = 2
 """The number of halvings of the grid step in which a wanted gap is reached."""
@@ -128,14 +133,13 @@ def frontier(
     >>> booster = found.train(dtrain, parity, gap=0.25)
     """
     weights = positive_weights(kl_weight, KL_WEIGHTS)
-    check_whole("num_boost_round", num_boost_round, 1)
     check_bootstrap(n_boot, confidence)
     jobs, cut = check_jobs(n_jobs, progress), as_cut(threshold)
-    final_params, rounds = settled(params), int(num_boost_round)
-    _check(final_params, constraint)
-    students = Students.read(final_params, rounds, dtrain, Keywords(), "frontier", groups=groups)
+    _check(params, constraint)
+    students = Students.read(params, num_boost_round, dtrain, Keywords(), "frontier", groups=groups)
     constraint.check(dtrain.num_row())
-    label, weight = dtrain.get_label(), dtrain.get_weight()
+    label, weight = dtrain.get_label(), dtrain.get_weight().astype(np.float64)
+    weight = weight if weight.size else np.ones(len(label))
     if not np.isin(label, (0, 1)).all():
         raise ValueError(
             "dtrain must have labels 0 and 1 for frontier, which counts correct decisions, got labels from "
@@ -145,11 +149,13 @@ def frontier(
     splits = students.splits(nfold, 1, folds, seed)
     rows = np.unique(np.concatenate([split.test for split in splits]))
     _check_weighed(splits, rows, label, weight)
-    weight = weight[rows] if weight.size else None
-    groups_of_rows = _compared(constraint, rows)
-    held_out = HeldOut(label[rows], weight, groups_of_rows, constraint.gap, cut, n_boot, confidence, seed)
-    jobs = jobs or jobs_side_by_side(final_params, dtrain.num_row())
-    constraints = _by_step(constraint)
+    compared = _compared(constraint, rows)
+    held_out = HeldOut(label[rows] == 1, weight[rows], compared, constraint.gap, cut, n_boot, confidence, seed)
+    jobs = jobs or jobs_side_by_side(params, dtrain.num_row())
+    constraints = [constraint]
+    if isinstance(constraint, EqualizedOdds) and constraint.hessian == "damped":
+        constraints.append(copy.copy(constraint))
+        constraints[1].hessian = "full"
     steps = (1 + (len(weights) + _HALVINGS * len(gaps)) * len(constraints)) * len(splits)
     with progress_bar(steps, "frontier", progress) as step:
 
@@ -160,7 +166,7 @@ def frontier(
 
             def of_fold(split: Split) -> tuple[Array, float]:
                 part = taught.take(split.train, split.test)
-                booster = part.fit(PLAIN, rounds)
+                booster = part.fit(PLAIN, students.num_boost_round)
                 step()
                 groups, scores = constraint.compared(split.train), booster.predict(part.dtrain)
                 return booster.predict(part.held_out), gap_of(constraint.gap, part.dtrain, scores, groups, cut)
@@ -182,16 +188,183 @@ def frontier(
             lines += [{"kl_weight": a, **found[a], "hessian": with_step.hessian} for a in found if a]
     table = pd.DataFrame(lines).set_index("kl_weight").sort_index(kind="stable")
     _warn_apart(table, constraint.gap, gaps)
-    return Frontier(table, constraint.gap, final_params, rounds, gaps)
+    return Frontier(table, constraint.gap, students.params, students.num_boost_round, gaps)
 
 
-def _by_step(constraint: BetweenGroups) -> list[BetweenGroups]:
-    """Return the constraint with each step to measure: a constraint within labels, if damped, with full steps too."""
-    if not isinstance(constraint, EqualizedOdds) or constraint.hessian != "damped":
-        return [constraint]
-    full = copy.copy(constraint)
-    full.hessian = "full"
-    return [constraint, full]
+class Frontier:
+    """The result of :func:`frontier`. It holds numbers only, no data.
+
+    Attributes
+    ----------
+    table
+        A row for each ``kl_weight``, 0 being plain XGBoost, and each step: ``accuracy``, the gap by its name, and
+        ``cost``, the loss of accuracy against plain XGBoost. Columns ending in ``_low`` and ``_high`` have their
+        intervals; the gap's name with ``_train`` has the gap on the training rows, mean over the folds; ``hessian`` has
+        the step, "none" for plain XGBoost. ``positive`` is the share of positive decisions. ``degenerate`` marks models
+        that decide the same for nearly all rows: their share of positive decisions is below 0.2 or above 5 times that
+        of plain XGBoost, or their accuracy is that of one decision for all. No gap chooses them.
+    gap
+        The name of the gap.
+    choices
+        For each wanted gap the row of the smallest weight that reaches it on held-out rows, with the more accurate
+        step; NaN if it is not reached.
+
+    Examples
+    --------
+    >>> import pi_xgb, xgboost as xgb
+    >>> data = pi_xgb.datasets.make_privileged(600, group_gap=1.0, seed=0)
+    >>> dtrain, parity = xgb.DMatrix(data.x, data.y), pi_xgb.constraints.DemographicParity(data.group)
+    >>> params = {"objective": "binary:logistic", "max_depth": 2, "nthread": 1}
+    >>> found = pi_xgb.frontier(params, dtrain, 10, constraint=parity, kl_weight=[10, 1000], nfold=2, n_boot=0)
+    >>> list(found.table.index), found.gap
+    ([0.0, 10.0, 1000.0], 'statistical_parity')
+    >>> bool(found.at(0.25)["statistical_parity"] <= 0.25)
+    True
+    """
+
+    def __init__(
+        self, table: pd.DataFrame, gap: str, params: dict[str, Any], rounds: int, wanted: Sequence[float]
+    ) -> None:
+        self.table, self.gap = table, gap
+        self._params, self._rounds, self._wanted = params, rounds, list(wanted)
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """A row for each wanted gap."""
+        rows = self.table.reset_index().reindex([self._reaching(gap) for gap in self._wanted])
+        return rows.set_index(pd.Index(self._wanted, name="wanted"))
+
+    def at(self, gap: float) -> pd.Series[Any]:
+        """The row of the smallest ``kl_weight`` whose held-out gap is at most this; its name is the weight.
+
+        Where two steps were measured, it is the more accurate of their two rows.
+        """
+        gaps = wanted_gaps(gap, self.gap)
+        if len(gaps) != 1:
+            raise ValueError(f"gap must be one number, got {gap!r}: pass a number such as gap=0.05")
+        if undefined := self._undefined:
+            raise ValueError(undefined)
+        place = self._reaching(gaps[0])
+        if place < 0:
+            real = self._real[self.gap]
+            raise ValueError(
+                f"no kl_weight reached a {self.gap} of {gaps[0]:g} on held-out rows with a model that still decides, "
+                f"the smallest is {real.min():.4f} at {real.idxmin():g}: try other weights, more rows, or shallower "
+                "trees"
+            )
+        row: pd.Series[Any] = self.table.iloc[place]
+        return row
+
+    @property
+    def _real(self) -> pd.DataFrame:
+        """The rows of models that are not degenerate; plain XGBoost never is."""
+        return self.table[~self.table["degenerate"].astype(bool)]
+
+    def _reaching(self, gap: float) -> int:
+        """Return the position of the row of a gap, or -1: of each step's smallest weight the most accurate."""
+        reached = np.flatnonzero((self.table[self.gap] <= gap) & ~self.table["degenerate"].astype(bool))
+        steps = self.table["hessian"].iloc[reached]
+        if not len(reached) or steps.iloc[0] == NO_STEP:
+            return int(reached[0]) if len(reached) else -1
+        first = reached[~steps.duplicated().to_numpy()]
+        return int(first[self.table["accuracy"].iloc[first].to_numpy().argmax()])
+
+    @property
+    def _undefined(self) -> str:
+        """Why there is no gap at all; empty where some model has one."""
+        if self._real[self.gap].notna().any():
+            return ""
+        return (
+            f"{self.gap} is undefined on held-out rows at every kl_weight, since a rate of some group is (no row is "
+            "selected, or no row has the label): use more rows, another threshold or fewer groups"
+        )
+
+    def train(self, dtrain: xgboost.DMatrix, constraint: Any, *, gap: float, **keywords: Any) -> xgboost.Booster:
+        """Train on all rows the student that :meth:`at` names for a gap.
+
+        Its attribute ``pi_xgb_gap`` has the gap on held-out rows and on training rows, as measured over the folds;
+        :func:`pi_xgb.report` shows it under its own gaps.
+
+        Parameters
+        ----------
+        dtrain, constraint : as for :func:`frontier`
+        gap : float
+            The wanted gap.
+        **keywords
+            Other keywords of :func:`pi_xgb.train`: evals, callbacks, verbose_eval and so on.
+        """
+        if getattr(constraint, "gap", None) != self.gap:
+            raise ValueError(f"constraint must reduce {self.gap}, the gap of this frontier, got {constraint!r}")
+        row = self.at(gap)
+        weight, teacher = float(str(row.name)), copy.copy(constraint)
+        teacher.hessian = row["hessian"] if weight else constraint.hessian
+        booster = train(self._params, dtrain, self._rounds, teacher=teacher, kl_weight=weight, **keywords)
+        if weight:
+            gaps = f"{row[self.gap]:.3f} on held-out rows, {row[f'{self.gap}_train']:.3f} on training rows"
+            booster.set_attr(pi_xgb_gap=f"{self.gap} {gaps}")
+        return booster
+
+    def plot(self, ax: Any = None) -> Any:
+        """Accuracy against the gap along ``kl_weight``, with intervals; needs matplotlib."""
+        table = self.table.reset_index()
+        steps = [step for step in table["hessian"].unique() if step != NO_STEP]
+        # Every line begins at plain XGBoost.
+        lines = [table[table["hessian"].isin([step, NO_STEP])].assign(method=f"{step} steps") for step in steps]
+        ax = plot_frontier(pd.concat(lines), fairness=self.gap, ax=ax)
+        marked = table[table["degenerate"].astype(bool)]
+        if len(marked):
+            ax.plot(marked[self.gap], marked["accuracy"], "kx", markersize=12)
+            ax.set_title("x: decides the same for nearly all", fontsize="small")
+        return ax
+
+    def __str__(self) -> str:
+        if undefined := self._undefined:
+            return undefined
+        plain: Any = self.table.iloc[0]
+        fairest: Any = self._real.sort_values(self.gap).iloc[0]
+        lines = [self._sentence(gap) for gap in self._wanted] or [
+            f"{self.gap} from {plain[self.gap]:.3f} (plain XGBoost) to {fairest[self.gap]:.3f}, "
+            f"accuracy from {plain['accuracy']:.3f} to {fairest['accuracy']:.3f}"
+        ]
+        marked = self.table[self.table["degenerate"].astype(bool)]
+        if len(marked):
+            weights = ", ".join(f"{weight:.4g}" for weight in marked.index.unique())
+            shares = f"{marked['positive'].min():.1%} to {marked['positive'].max():.1%} positive decisions"
+            lines.append(
+                f"degenerate, and never chosen: kl_weight {weights} ({shares}, plain XGBoost {plain['positive']:.1%})"
+            )
+        return "\n".join(lines)
+
+    def _sentence(self, gap: float) -> str:
+        place = self._reaching(gap)
+        if place < 0:
+            return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self._real[self.gap].min():.3f}"
+        row: Any = self.table.iloc[place]
+        step = "" if row["hessian"] == NO_STEP else f' with hessian="{row["hessian"]}"'
+        reached, cost = (f"{row[c]:.3f}{_interval(row, c)}" for c in (self.gap, "cost"))
+        return (
+            f"{self.gap} of at most {gap:g}: kl_weight {row.name:.4g}{step} has {reached}, on training rows "
+            f"{row[f'{self.gap}_train']:.3f}, and costs {cost} of the accuracy of plain XGBoost, "
+            f"{self.table['accuracy'].iloc[0]:.3f}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Frontier: {self}>"
+
+
+def _interval(row: Any, column: str) -> str:
+    """Return the interval of a column in words; nothing without draws."""
+    low, high = row[f"{column}_low"], row[f"{column}_high"]
+    return "" if np.isnan(low) else f" ({low:.3f} to {high:.3f})"
+
+
+def wanted_gaps(gap: Any, name: str) -> list[float]:
+    """Return the wanted values of this gap: none, one or several."""
+    values, largest = [] if gap is None else several(gap), LARGEST.get(name, 1)
+    for value in values:
+        if isinstance(value, (bool, str)) or not 0 <= value <= largest:
+            raise ValueError(f"gap must be numbers between 0 and {largest}, got {value!r}: write 5 % as 0.05")
+    return [float(value) for value in values]
 
 
 def _warn_apart(table: pd.DataFrame, gap: str, wanted: Sequence[float]) -> None:
@@ -214,14 +387,14 @@ def _warn_apart(table: pd.DataFrame, gap: str, wanted: Sequence[float]) -> None:
     )
 
 
-def _check(params: dict[str, Any], constraint: Any) -> None:
+def _check(params: Any, constraint: Any) -> None:
     if not isinstance(constraint, BetweenGroups):
         raise TypeError(
             "constraint must compare groups of the rows of dtrain, as DemographicParity, EqualizedOdds, "
             "TruePositiveRateParity, FalsePositiveRateParity and PredictiveParity of one value per row do, got "
             f"{type(constraint).__name__}"
         )
-    objective = objective_name(params)
+    objective = objective_name(user_params(params))
     if objective != "binary:logistic":
         raise ValueError(
             f"params['objective'] must be 'binary:logistic' for frontier, which needs decisions, got {objective!r}"
@@ -230,15 +403,14 @@ def _check(params: dict[str, Any], constraint: Any) -> None:
 
 def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: Array) -> None:
     """Raise unless each fold trains on both labels and some held-out row has a weight above 0."""
-    counts = weight > 0 if weight.size else np.ones(len(label), bool)
     for split in splits:
-        labels = np.unique(label[split.train[counts[split.train]]])
+        labels = np.unique(label[split.train[weight[split.train] > 0]])
         if len(labels) < 2:
             raise ValueError(
                 "each fold must train on rows of labels 0 and 1 with weights above 0, got labels "
                 f"{labels.tolist()} in fold {split.fold}: use other folds, or give such rows a weight above 0"
             )
-    if not counts[rows].any():
+    if not (weight[rows] > 0).any():
         raise ValueError(
             "the rows that folds hold out must have weights above 0, got 0 in all of them: hold out other rows, or "
             "give them a weight above 0"

@@ -22,7 +22,8 @@ class HeldOut(NamedTuple):
     """The held-out rows, and the settings of the measurement."""
 
     label: Array
-    weight: Array | None
+    """Whether a row has label 1."""
+    weight: Array
     groups: Groups
     gap: str
     """The name of the difference between groups."""
@@ -59,15 +60,14 @@ class HeldOut(NamedTuple):
         return float(np.average(values, weights=self.weight))
 
     def _correct(self, scores: Array) -> Values:
-        return np.asarray((scores > self.threshold) == (self.label == 1), np.float64)
+        return np.asarray((scores > self.threshold) == self.label, np.float64)
 
     def _mean(self, name: str, values: Values) -> dict[str, float]:
         """Return a weighted mean over rows with its normal interval; it is paired if values are differences by row."""
         from scipy.special import ndtri
 
-        weight = np.ones(len(values)) if self.weight is None else self.weight.astype(np.float64)
-        mean = np.average(values, weights=weight)
-        error = np.sqrt((weight**2 * (values - mean) ** 2).sum()) / weight.sum()
+        mean = self._average(values)
+        error = np.sqrt((self.weight**2 * (values - mean) ** 2).sum()) / self.weight.sum()
         half = float(ndtri((1 + self.confidence) / 2)) * error
         return {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
 
@@ -81,7 +81,7 @@ class HeldOut(NamedTuple):
                 scores[known],
                 sensitive_features=self.groups.codes[known],
                 threshold=self.threshold,
-                sample_weight=None if self.weight is None else self.weight[known],
+                sample_weight=self.weight[known],
                 metrics=[self.gap],
                 n_boot=self.n_boot,
                 confidence=self.confidence,

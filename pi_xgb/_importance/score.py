@@ -44,9 +44,7 @@ def scores(
         _level_bias(forest, nodes, group, undefined[group], bound=bound, carry=carry)
         for group in range(nodes.compared.shape[1])
     ]
-    worst = biases[0]
-    for bias in biases[1:]:
-        worst = np.fmax(worst, bias)  # Unlike maximum it ignores NaN.
+    worst = np.fmax.reduce(biases)  # Unlike maximum it ignores NaN.
     n_outputs = undefined.shape[1]
     by_place = [_by_place(forest, nodes, bias, n_outputs, n_features, part) for bias in [*biases, worst]]
     return np.stack(by_place, axis=1).reshape(PARTS, -1, n_outputs, n_features)

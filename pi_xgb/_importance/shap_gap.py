@@ -13,8 +13,7 @@ from .._rows.groups import Groups, as_groups, check_several
 from .._rows.names import describe, plain
 from .._stats.paired import student
 from .._xgb.trees import Array
-from .rows import read_weights
-from .subject import Subject, is_booster, subject_of
+from .subject import Subject, is_booster, read_weights, subject_of
 
 
 def shap_gap(

@@ -9,6 +9,8 @@ import numpy as np
 import xgboost
 
 from .._rows.checks import check_whole
+from .._rows.groups import Groups
+from .._rows.names import plain
 from .._rows.per_row import check_count
 from .._rows.supervision import row_weights
 from .._xgb.booster import rounds_in_use
@@ -146,3 +148,18 @@ def subject_of(
     found = Subject(booster, data, 0, booster.num_boosted_rounds(), predictions)
     found.surrogate = fidelity(booster, data, predictions) | {"params": params, "rounds": surrogate_rounds}
     return found
+
+
+def read_weights(sample_weight: Any, data_weights: Array, groups: Groups) -> Array:
+    """Return the user's weights, else those of the data, else ones."""
+    given = data_weights if sample_weight is None and data_weights.size else sample_weight
+    weight = row_weights(given, groups.codes.size)
+    if weight is None:
+        return np.ones(groups.codes.size)
+    by_group = np.bincount(groups.codes, weight)
+    if not by_group.all():
+        raise ValueError(
+            "sample_weight must be above 0 in some row of every group, got 0 in all rows of group "
+            f"{plain(groups.names[int(by_group.argmin())])!r}: drop its rows"
+        )
+    return weight

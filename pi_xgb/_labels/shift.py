@@ -11,7 +11,7 @@ import pandas as pd
 import xgboost
 from numpy.typing import NDArray
 
-from .._plots.selection import plot_propensity
+from .._plots.by_group import plot_propensity
 from .._rows.per_row import per_row
 from .._rows.tables import as_frame, as_table, check_same_order, check_same_rows, side_by_side
 from .._stats.folds import deal_folds

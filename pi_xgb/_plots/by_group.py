@@ -1,4 +1,4 @@
-"""Plots of rows by group: ROC curves, calibration, distributions of scores."""
+"""Plots of rows by group: ROC curves, calibration, distributions of scores and of propensities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_score
 from .._stats.wilson import wilson
 from ..metrics._abroca import Curve, area_between, roc_curves, warn_no_curve
 from ..metrics._rates import Values
-from .style import MARKERS, MOST, REFERENCE, as_axes, finish, short, stroke
+from .style import LINES, MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,8 +69,8 @@ def plot_roc(
         if code in curves:
             curve = curves[code]
             auc = (np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum()
-            label = {"label": f"{short(groups.names[code])}, AUC {auc:.2f}"}
-            ax.plot(np.repeat(curve.fpr, 2), _corners(curve, curve.fpr), markevery=0.2, **label | style)
+            named = {"label": f"{short(groups.names[code])}, AUC {auc:.2f}", **style}
+            ax.plot(np.repeat(curve.fpr, 2), _corners(curve, curve.fpr), markevery=0.2, **named)
     if areas:
         widest = max(areas, key=areas.__getitem__)
         fpr = np.linspace(0, 1, 501)  # as fine as a picture
@@ -131,8 +131,7 @@ def plot_calibration(
         score, share, low, high = _calibration(scores[chosen], labels[chosen], weights[chosen], n_bins)
         if groups.count <= FEW:
             ax.vlines(score, low, high, color=style["color"])
-        label = {"label": f"{short(groups.names[code])} (n = {chosen.sum()})"}
-        ax.plot(score, share, **label | style)
+        ax.plot(score, share, **{"label": f"{short(groups.names[code])} (n = {chosen.sum()})", **style})
     return finish(ax, "predicted probability", "share of positives", legend=True)
 
 
@@ -193,6 +192,16 @@ def plot_scores(
     return finish(ax, "score", "share of the group (%)", legend=True)
 
 
+def plot_propensity(propensity: Any, labelled: Any, ax: Axes | None) -> Axes:
+    """Plot the shares of labelled and of unlabelled rows in each range of the propensity."""
+    ax = as_axes(ax)
+    edges = np.linspace(propensity.min(), propensity.max(), 21)
+    for position, (name, rows) in enumerate({"labelled": labelled, "unlabelled": ~labelled}.items()):
+        shares = np.histogram(propensity[rows], edges)[0] / rows.sum()
+        ax.stairs(shares, edges, label=f"{name}, {rows.sum()} rows", color=PALETTE[position], linestyle=LINES[position])
+    return finish(ax, "probability to be labelled, given x and z", "share of the rows", legend=True)
+
+
 def _weights(sample_weight: Any, n_rows: int) -> Values:
     weights = row_weights(sample_weight, n_rows)
     return np.ones(n_rows) if weights is None else weights
@@ -207,7 +216,7 @@ def _styles(codes: Any) -> list[dict[str, Any]]:
     faint: dict[str, Any] = {"color": REFERENCE, "alpha": 0.6, "zorder": 1, "label": "_"}
     styles = [faint] * len(sizes)
     for position, code in enumerate(sorted(np.argsort(-sizes, kind="stable")[:MOST])):
-        styles[code] = stroke(position) | {"marker": MARKERS[position]}
+        styles[code] = stroke(position)
     return styles
 
 

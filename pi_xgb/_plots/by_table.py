@@ -1,10 +1,11 @@
-"""Plots of tables: the frontier, importances, the path over kl_weight."""
+"""Plots of tables: frontiers, importances, the path over kl_weight, gains of a selection and of a comparison."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pandas as pd
 
 from .._rows.checks import check_confidence, check_whole
 from .._stats.paired import Values, student
-from .style import MARKERS, MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke
+from .style import MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,7 @@ def plot_frontier(
         (x, x_errors), (y, y_errors) = (_means(rows, keys, column, confidence) for column in (fairness, performance))
         ax.errorbar(x, y, xerr=np.nan_to_num(x_errors), yerr=np.nan_to_num(y_errors), fmt="none", ecolor=PALETTE[i])
         is_line = len(x) > 1
-        style = {"marker": MARKERS[i], "label": short(name)} | stroke(i) | ({} if is_line else {"linestyle": "none"})
+        style = {"label": short(name)} | stroke(i) | ({} if is_line else {"linestyle": "none"})
         ax.plot(x, y, **style)
         for end in (0, -1) if is_line else ():
             offset: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
@@ -182,7 +183,7 @@ def plot_kl_weight_path(
         half = student(nfold - 1, confidence) * half / math.sqrt(nfold - 1)
     ax, place = as_axes(ax), np.arange(len(best))
     spread = "± 1 SD over folds" if nfold is None else f"{100 * confidence:g} % interval"
-    ax.errorbar(place, mean, half.fillna(0), marker=MARKERS[0], label=spread, **stroke(0))
+    ax.errorbar(place, mean, half.fillna(0), label=spread, **stroke(0))
     chosen = int(np.argmax(mean if more_is_better else -mean))
     ring: dict[str, Any] = {"markersize": 10, "fillstyle": "none", "color": PALETTE[1]}
     ax.plot(chosen, mean.iloc[chosen], "D", label=f"best: {best.index[chosen]:g}", **ring)
@@ -246,3 +247,57 @@ def best_rounds(table: pd.DataFrame, metric: str | None, maximize: bool | None) 
 def _shares(values: Any) -> Any:
     total = np.nansum(np.abs(values))
     return values / total if total > 0 else values
+
+
+def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Axes:
+    """Plot the gain of each configuration over ``kl_weight``; bars are one corrected standard error.
+
+    ``better_by`` is the unit of a gain, such as "log loss lower by".
+    """
+    taught = summary[summary["kl_weight"] > 0]
+    configs = taught.index.to_series().str.rsplit(n=1).str[0]  # The name of a candidate ends in its kl_weight.
+    ax = as_axes(ax)
+    ax.axhline(0, color=REFERENCE, label="plain XGBoost")
+    for position, config in zip(cycle(range(MOST)), configs.unique(), strict=False):
+        rows = taught[configs == config]
+        # Side by side, so that bars at the same kl_weight do not overlap.
+        along = rows["kl_weight"] * 1.04**position
+        style = {"label": config, **stroke(position)}
+        ax.errorbar(along, rows["gain"], rows["gain_se"], **style)
+        if rows["chosen"].any():
+            ring: dict[str, Any] = {"markersize": 14, "fillstyle": "none", "color": REFERENCE}
+            ax.plot(along[rows["chosen"]], rows["gain"][rows["chosen"]], "o", label="chosen", **ring)
+    ticks = sorted(taught["kl_weight"].unique())
+    _log_axis(ax, ticks, [f"{weight:g}" for weight in ticks])
+    return finish(ax, "kl_weight", f"{better_by}, against plain XGBoost", legend=True)
+
+
+def _log_axis(ax: Axes, ticks: list[float], labels: list[str]) -> None:
+    ax.set_xscale("log")
+    ax.set_xticks(ticks, labels)
+    ax.set_xticks([], minor=True)
+
+
+def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows: str = "training rows") -> Axes:
+    """Plot the gain of each model over plain XGBoost, with intervals: at one size as rows, at several as lines.
+
+    ``rows`` is the unit of a size.
+    """
+    sizes = summary.index.unique("size")
+    models = [model for model in summary.index.unique("model") if model != "plain XGBoost"]
+    ax, gain = as_axes(ax), f"{better_by}, against plain XGBoost"
+    if len(sizes) == 1:
+        own = summary.loc[sizes[0]].loc[models]
+        ax.axvline(0, color=REFERENCE)
+        errors = [own["gain"] - own["low"], own["high"] - own["gain"]]
+        ax.errorbar(own["gain"], range(len(models)), xerr=errors, fmt="o", color=PALETTE[0])
+        ax.set_yticks(range(len(models)), models)
+        ax.invert_yaxis()
+        return finish(ax, gain, "")
+    ax.axhline(0, color=REFERENCE, label="plain XGBoost")
+    for position, model in zip(cycle(range(MOST)), models, strict=False):
+        own = summary.xs(model, level="model")
+        ax.fill_between(own.index, own["low"], own["high"], color=PALETTE[position], alpha=0.12)
+        ax.plot(own.index, own["gain"], label=model, **stroke(position))
+    _log_axis(ax, list(sizes), [f"{size:,}" for size in sizes])
+    return finish(ax, rows, gain, legend=True)

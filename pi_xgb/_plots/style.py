@@ -27,7 +27,7 @@ LONGEST_NAME = 24
 
 def stroke(position: int) -> dict[str, Any]:
     """Return the keywords for the line of the group or method at this position, 0 to ``MOST - 1``."""
-    return {"color": PALETTE[position], "linestyle": LINES[position % len(LINES)]}
+    return {"color": PALETTE[position], "linestyle": LINES[position % len(LINES)], "marker": MARKERS[position]}
 
 
 def as_axes(ax: Axes | None) -> Axes:

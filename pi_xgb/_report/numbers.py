@@ -17,7 +17,7 @@ from .._stats.bootstrap import interval, resamples
 from .._stats.gaps import holm
 from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
-from ..metrics._rates import ScoredRows, Values
+from ..metrics._rates import Decisions, Values
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import ReportRows, ScoredModel
 
@@ -83,7 +83,7 @@ def compute(
 def _measured(model: ScoredModel, rows: ReportRows, how: dict[str, Any], step: Callable[[int], None]) -> Values:
     """Return all of ``COMPARED``, first on the rows and then on each resample, ``(1 + n_boot, m)``."""
     labels, selected = rows.labels, model.scores > model.threshold
-    scored = ScoredRows(labels, selected, rows.weights, rows.groups, model.scores)
+    scored = Decisions(labels, selected, rows.weights, rows.groups, model.scores)
     grouped, every = ScoredGroups(scored), ScoredGroups(replace(scored, groups=everyone(labels.size)))
     weight, scores = scored.weight, model.scores.astype(np.float64)
     log_losses = -np.log(np.maximum(np.where(labels, model.scores, 1 - scores), FLOOR))

@@ -1,8 +1,11 @@
-"""HTML pages from the templates of this folder, and the tables of a report as text."""
+"""The HTML page of a report from the template of this folder: tables as text, pictures as matplotlib's SVG."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import io
+import warnings
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,9 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._plots.by_group import plot_calibration, plot_roc, plot_scores
+from .._plots.by_table import plot_importance, plot_kl_weight_path
+from .._plots.style import SIZE
 from .._rows.names import in_words, printable
 from ..metrics._report import ALL
 from ..metrics._scored import MEASURES
+from .models import ReportRows, ScoredModel
 from .numbers import COMPARED, PERFORMANCE, Numbers, with_interval
 
 COUNTS = ("rows", "weight", "positives", "selected")
@@ -35,17 +42,12 @@ def render(numbers: Numbers, confidence: float, max_features: int, **content: An
     """Return the page; all text is escaped, also in tables."""
     loader = jinja().FileSystemLoader(Path(__file__).parent)
     environment = jinja().Environment(loader=loader, autoescape=True, trim_blocks=True)
-    environment.filters |= {"table": _as_html, "settings": _settings}
-    surrogates = {name: own.features.attrs["surrogate"] for name, own in numbers.items()}
-    tables = _tables(numbers, confidence, max_features)
-    page = environment.get_template("report.html").render(tables=tables, surrogates=surrogates, **content)
-    return printable(page)
-
-
-def _as_html(frame: pd.DataFrame) -> Any:
+    environment.filters |= {"table": partial(pd.DataFrame.to_html, border=0), "settings": _settings}
+    content["surrogates"] = {name: own.features.attrs["surrogate"] for name, own in numbers.items()}
+    content["tables"] = _tables(numbers, confidence, max_features)
     with pd.option_context("display.max_colwidth", None):
-        html = frame.to_html(border=0).replace(BREAK, "<br>")
-    return jinja().utils.markupsafe.Markup(html)
+        page: str = environment.get_template("report.html").render(**content)
+    return printable(page.replace(BREAK, "<br>"))
 
 
 def number(value: float, digits: int = 3, *, signed: bool = False) -> str:
@@ -118,3 +120,51 @@ def _settings(values: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """Return a table with a column for each of the mappings, and a row for each key."""
     frame = pd.concat({name: pd.Series(own, dtype=object) for name, own in values.items()}, axis=1)
     return frame.replace("", UNDEFINED).fillna(UNDEFINED).rename_axis(columns="setting")
+
+
+def picture(plot: Callable[..., Any], caption: str) -> tuple[str, str]:
+    """Call ``plot(ax=...)`` in matplotlib's default style; return the source of an ``img`` element and the caption.
+
+    The figure is not registered with pyplot.
+    """
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    target = io.BytesIO()
+    # Text stays text: a browser has glyphs that matplotlib lacks.
+    with style.context(["default", {"svg.fonttype": "none", "svg.hashsalt": "pi_xgb"}]), warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=UserWarning)  # of such glyphs; the numbers already gave all others
+        figure = Figure(figsize=SIZE, layout="constrained")
+        plot(ax=figure.subplots())
+        figure.savefig(target, format="svg", metadata={"Date": None})
+    return f"data:image/svg+xml;base64,{b64encode(target.getvalue()).decode()}", caption
+
+
+def draw(
+    models: Sequence[ScoredModel], rows: ReportRows, numbers: Numbers, cv_table: pd.DataFrame | None, max_features: int
+) -> dict[str, Any]:
+    """Return the pictures of each section; those of groups and features by model."""
+    path = "Cross-validated score over kl_weight, each at its best round; 0 is plain XGBoost."
+    bars = "Fair importance (to the left: splits on the feature add bias) beside gain,"
+    features = {
+        name: [picture(partial(plot_importance, own.features, max_features=max_features), f"{bars} {name}.")]
+        for name, own in numbers.items()
+    }
+    return {
+        "performance": [] if cv_table is None else [picture(partial(plot_kl_weight_path, cv_table), path)],
+        "groups": {model.name: list(_plots_of(model, rows)) for model in models},
+        "features": features,
+    }
+
+
+def _plots_of(model: ScoredModel, rows: ReportRows) -> Iterator[tuple[str, str]]:
+    """Draw ROC curves, calibration and scores for each view of the rows."""
+    plots = {
+        "ROC curve of each group, with the area between them": partial(plot_roc, rows.labels),
+        "Share of positives by predicted probability": partial(plot_calibration, rows.labels),
+        "Predicted probabilities, and the share above the threshold": partial(plot_scores, threshold=model.threshold),
+    }
+    for view, on in rows.views():
+        groups: dict[str, Any] = {"sensitive_features": rows.sensitive[on], "sample_weight": rows.weights}
+        for caption, plot in plots.items():
+            yield picture(partial(plot, model.scores, **groups), f"{caption}. Groups by {view}, {model.name}.")

@@ -19,8 +19,7 @@ from .._rows.checks import check_bootstrap, check_choice, check_whole
 from .card import model_cards
 from .models import read_models, read_rows, score
 from .numbers import compute
-from .page import jinja, render
-from .pictures import draw
+from .page import draw, jinja, render
 from .settings import model_params, model_settings, page_settings
 from .summary import small_groups, summary
 

@@ -12,7 +12,7 @@ import numpy as np
 import xgboost
 
 from .._version import __version__
-from .._xgb.booster import Configuration, configuration_of
+from .._xgb.booster import configuration_of
 from ..metrics._chance import N_NULL
 from .models import ReportRows, ScoredModel
 
@@ -42,20 +42,16 @@ def model_params(model: ScoredModel) -> dict[str, str]:
     if model.booster is None:
         return {}
     found = configuration_of(model.booster)
-    default = _untouched(found) | {"device": "cpu", "seed": "0"}
-    changed = {name: value for name, value in found.settings.items() if value != default.get(name)}
-    changed |= {"booster": found.kind, "objective": found.objective, "base_score": found.base_score}
-    return {name: _plain(value) for name, value in sorted(changed.items())}
-
-
-def _untouched(found: Configuration) -> dict[str, str]:
-    """Return the default settings of a booster of the same kind."""
     # Other objectives need more than this one row, so their settings are shown in full.
     simple = {"objective": found.objective} if found.objective.startswith(("binary:", "reg:")) else {}
     data = xgboost.DMatrix(np.eye(1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the user saw deprecation warnings in training
-        return configuration_of(xgboost.Booster({"booster": found.kind} | simple, [data])).settings
+        untouched = xgboost.Booster({"booster": found.kind} | simple, [data])
+        default = configuration_of(untouched).settings | {"device": "cpu", "seed": "0"}
+    changed = {name: value for name, value in found.settings.items() if value != default.get(name)}
+    changed |= {"booster": found.kind, "objective": found.objective, "base_score": found.base_score}
+    return {name: _plain(value) for name, value in sorted(changed.items())}
 
 
 def _plain(value: str) -> str:

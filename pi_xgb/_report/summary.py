@@ -58,7 +58,6 @@ def summary(rows: ReportRows, numbers: Numbers, n_boot: int, confidence: float) 
 
 def small_groups(rows: ReportRows) -> list[str]:
     """Return a warning of groups of few rows, if there are any."""
-    small = map(in_words, rows.groups.names[np.bincount(rows.groups.codes) < FEW_ROWS])
-    named = "; ".join(small)
+    named = "; ".join(map(in_words, rows.groups.names[np.bincount(rows.groups.codes) < FEW_ROWS]))
     note = f"Groups of fewer than {FEW_ROWS} rows: {named}. Their rates are noisy and may identify people."
-    return [note] if named else []
+    return [note] * bool(named)

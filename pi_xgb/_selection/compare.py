@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,23 +13,22 @@ from .._arrays import Array
 from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.losses import LOSSES
-from .._rows.checks import check_confidence, check_jobs, check_whole, several
+from .._plots.by_table import plot_comparison
+from .._rows.checks import check_choice, check_confidence, check_whole, several
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import check_count, on_host
-from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import checked_groups, row_weights
 from .._rows.tables import check_no_text, check_same_order, row_count
 from .._rows.views import Views, divide
-from .._stats.paired import check_standard_errors
+from .._stats.paired import Interval, corrected_interval, student
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
-from .._xgb.threads import jobs_side_by_side
-from .candidates import candidates_of
-from .comparison import Comparison, table_of
-from .rivals import compared_models, rival_means, with_imputed
-from .scores import score_of
+from .candidates import Candidate, candidates_of
+from .rivals import BASELINE, RIVALS, SELF, SHUFFLED, STUDENT, TEACHER, compared_models, rivals_of
+from .scores import Score, score_of
 from .splits import held_out_ratio, subset
-from .students import Students, search, settled
+from .students import Students, search
+from .verdict import Verdict, student_of
 
 
 def compare(
@@ -151,16 +149,14 @@ def compare(
     >>> comparison.recommendation in comparison.summary.index.unique("model")
     True
     """
+    given = locals()
     check_confidence(confidence)
-    check_whole("num_boost_round", num_boost_round, 1)
-    if standard_errors is not None:
-        check_standard_errors(standard_errors)
-    jobs = check_jobs(n_jobs, progress)
     per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
     per_row["sample_weight"] = sample_weight
     views = _divided(X, privileged, privileged_features, per_row)
     own = user_params(params)
     target, fields = _read_labels(y, own.get("objective"))
+    own = {**target.params, **own}
     check_count("y", len(target.values), row_count(X), table="X")
     weight = row_weights(sample_weight, row_count(X), table="X")
     dtrain, privileged_rows = matrix_of(views.student), matrix_of(views.privileged)
@@ -171,11 +167,12 @@ def compare(
     elif weight is not None:
         dtrain.set_weight(weight)
     rows = {"labelled": target.labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-    own, rounds = settled({**target.params, **own}), int(num_boost_round)
     config = Keywords(privileged_rows, teacher_params=teacher_params, **rows)
-    students = Students.read(own, rounds, dtrain, config, "compare", groups=groups, constraints=constraints)
-    score = score_of(metric, custom_metric, maximize, own, students.loss)
-    _, *taught = candidates_of(own, method, teacher, teacher_sees, crossfit, kl_weight)
+    students = Students.read(
+        {**target.params, **own}, num_boost_round, dtrain, config, "compare", groups=groups, constraints=constraints
+    )
+    score = score_of(metric, custom_metric, maximize, students.params, students.loss)
+    _, *taught = candidates_of(students.params, method, teacher, teacher_sees, crossfit, kl_weight)
     if len(taught) > 1:
         raise ValueError(
             f"compare takes one student, got {len(taught)} ({', '.join(item.name for item in taught)}): pass one value "
@@ -184,15 +181,9 @@ def compare(
     student = taught[0]
     splits = sized(students, students.splits(nfold, repeats, folds, seed, target.classes), sizes, seed)
     students.check([student, student.without_privileged()], splits)
-    inputs = {**students.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize, "seed": seed}
-    inputs |= {"student": student, "folds": [getattr(folds, "split", None), splits]}
-    cache = ResumeCache(resume, resume_key, "compare", inputs)
-    rivals = None
-    if students.loss.has_gradient and not constraints and not all(split.name in cache for split in splits):
-        rivals = partial(rival_means, imputed=with_imputed(students))
+    has_rivals = students.loss.has_gradient and not constraints
     models = compared_models(student, students, seed)
-    jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
-    found = search("compare", models, splits, score, rivals, jobs=jobs, progress=progress, cache=cache)
+    found = search("compare", models, splits, score, given, rivals_of if has_rivals else None)
     return Comparison(
         table_of(splits, found, score),
         score,
@@ -205,15 +196,150 @@ def compare(
     )
 
 
+class Comparison:
+    """The result of :func:`compare`.
+
+    Attributes
+    ----------
+    table
+        A row for each size, repeat, fold and model: its score, its gain over plain XGBoost there, and its rounds.
+        Sizes, ``n_train`` and ``n_test`` count labelled rows.
+    summary
+        By size and model: mean score, mean gain over plain XGBoost with its corrected standard error (``gain_se``) and
+        interval (``low``, ``high``), and the share of the folds in which the model is better (``better``). Positive
+        gains are improvements for every metric.
+    recommendation
+        The model to deploy, for the largest size: "student", "self-distillation", "plain XGBoost" or a rival.
+    verdict
+        What to deploy, the gain to expect, and what would change that; ``print(comparison)`` adds the scores.
+    evidence
+        Whether privileged features improve the model: the interval of the student's gain over plain XGBoost lies above
+        0, and the student is better than each control by a one-sided test at the same level. All three must hold, so
+        uninformative privileged features pass no more often than in any single test.
+    metric, maximize, confidence
+        The metric, whether more is better, and the confidence of the intervals.
+
+    Examples
+    --------
+    >>> import pi_xgb
+    >>> data = pi_xgb.datasets.make_privileged(120, seed=0)
+    >>> few = {"nfold": 2, "repeats": 1, "crossfit": 2, "num_boost_round": 3}
+    >>> comparison = pi_xgb.compare(data.x, data.y, data.z, params={"max_depth": 2, "nthread": 1}, **few)
+    >>> gain = comparison.difference("student", "plain XGBoost")
+    >>> gain.low <= gain.mean <= gain.high
+    True
+    """
+
+    def __init__(
+        self,
+        table: pd.DataFrame,
+        score: Score,
+        candidate: Candidate,
+        ratio: float,
+        confidence: float,
+        n_labelled: int,
+        *,
+        standard_errors: float | None = None,
+        unlabelled: bool = False,
+    ) -> None:
+        self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
+        self._ratio, self._unlabelled = ratio, unlabelled
+        self._models, self._sizes = list(dict.fromkeys(table["model"])), sorted(set(table["size"]))
+        taught, alone = (student_of(item) for item in (candidate, candidate.without_privileged()))
+        words = {BASELINE: BASELINE, STUDENT: taught, SELF: alone, **RIVALS}
+        deployable = [model for model in words if model in self._models]
+        scores = self._scores(self._sizes[-1])
+        self._verdict = Verdict.of(
+            [scores[model].to_numpy() for model in deployable],
+            ratio,
+            score=score,
+            models=[words[model] for model in deployable],
+            recommended=deployable.index(STUDENT),
+            confidence=confidence,
+            n_labelled=n_labelled,
+            standard_errors=standard_errors,
+        )
+        groups = table.groupby(["size", "model"], sort=False)
+        self.summary = groups[["score"]].mean().sort_index(level="size", sort_remaining=False)
+        gains = [self.difference(str(model), BASELINE, size) for size, model in self.summary.index]
+        self.summary[["gain", "gain_se", "low", "high"]] = gains
+        self.summary["better"] = groups["gain"].agg(lambda gain: (gain > 0).mean())
+        self.recommendation = deployable[self._verdict.chosen]
+        self.verdict = f"{self._verdict.instruction}\n{self._verdict.expectation}\n{self._verdict.change}"
+
+    @property
+    def evidence(self) -> bool:
+        """Whether privileged features improve the model."""
+        n_folds = int((self.table["size"] == self._sizes[-1]).sum()) // len(self._models)
+        one_sided = student(n_folds - 1, max(2 * self.confidence - 1, 0.0))
+        gain, *others = (self.difference(STUDENT, model) for model in (BASELINE, SELF, SHUFFLED))
+        # A gain that is equal in all folds has an unknown error.
+        ahead = all(other.error > 0 and other.mean > one_sided * other.error for other in others)
+        return gain.error > 0 and gain.low > 0 and ahead
+
+    def difference(self, model: str, other: str, size: int | None = None) -> Interval:
+        """The gain of one model over another on the same held-out rows; by default at the largest size."""
+        for name in (model, other):
+            check_choice(name, self._models, "model")
+        size = self._sizes[-1] if size is None else size
+        if size not in self._sizes:
+            raise ValueError(f"size must be one of {', '.join(map(str, self._sizes))}; got {size!r}")
+        scores = self._scores(size)
+        differences = self._verdict.score.sign * (scores[model] - scores[other]).to_numpy()
+        return corrected_interval(differences, self._ratio, self.confidence)
+
+    def _scores(self, size: int) -> pd.DataFrame:
+        rows = self.table[self.table["size"] == size]
+        return rows.pivot(index=["repeat", "fold"], columns="model", values="score")
+
+    def plot(self, ax: Any = None) -> Any:
+        """The gain of each model over plain XGBoost with its interval, or along the size; needs matplotlib."""
+        rows = "labelled training rows" if self._unlabelled else "training rows"
+        return plot_comparison(self.summary, self._verdict.score.unit, ax, rows)
+
+    def __str__(self) -> str:
+        shown = self.summary.loc[self._sizes[-1], ["score", "gain", "low", "high"]]
+        return self._verdict.text(shown)
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self._verdict.instruction} {self._verdict.expectation}>"
+
+
+def table_of(splits: Sequence[Split], found: Sequence[dict[str, Any]], score: Score) -> pd.DataFrame:
+    """Return a row per fold and model.
+
+    The rounds of a student are those that are best on average in the other folds of the same size and repeat, so that
+    the held-out rows of a fold do not choose the rounds by which they are scored.
+    """
+    cells = []
+    for split, outcome in zip(splits, found, strict=True):
+        beside = [
+            other
+            for place, other in zip(splits, found, strict=True)
+            if place is not split and (place.size, place.repeat) == (split.size, split.repeat)
+        ]
+        lines = []
+        for model, (curve, _) in outcome.items():
+            best = int((score.sign * np.mean([other[model][0] for other in beside], axis=0)).argmax())
+            lines.append((model, curve[best], best + 1 if len(curve) > 1 else 0))
+        lines.append((TEACHER, outcome[STUDENT][1], 0))
+        cell = pd.DataFrame(lines, columns=["model", "score", "rounds"])
+        gain = score.sign * (cell["score"] - cell["score"][0]) + 0.0  # no -0
+        of_split = {"repeat": split.repeat, "fold": split.fold, "n_train": len(split.train), "n_test": len(split.test)}
+        cells.append(cell.assign(size=split.size, gain=gain, **of_split))
+    columns = ["size", "repeat", "fold", "model", "score", "gain", "rounds", "n_train", "n_test"]
+    return pd.concat(cells, ignore_index=True)[columns]
+
+
 def sized(students: Students, splits: Sequence[Split], sizes: Any, seed: int) -> list[Split]:
     """Return every fold at every number of labelled training rows."""
     label = students.loss.label_of(students.dtrain)
-    full = min(len(split.train) for split in splits)
+    full, labelled = min(len(split.train) for split in splits), "labelled " * (students.labelled is not None)
     for size in (sizes := several(sizes)):
         check_whole("sizes", size, 2)
         if size >= full:
             raise ValueError(
-                f"sizes must be below the {full} {students.labelled_rows} of a fold, which are always included, got "
+                f"sizes must be below the {full} {labelled}training rows of a fold, which are always included, got "
                 f"{size}: pass smaller sizes"
             )
     cells = []

@@ -6,6 +6,8 @@ Rivals are what a practitioner would use instead: a linear model and a forest, a
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,13 @@ from .students import FoldStudents, Students, cut
 BASELINE, CEILING, STUDENT, SELF, SHUFFLED, TEACHER = (
     *("plain XGBoost", "z known at prediction", "student", "self-distillation", "shuffled", "teacher"),
 )
-LINEAR, FOREST, MEAN, IMPUTED = "linear", "forest", "linear and forest", "z imputed"
-RIVALS = (LINEAR, FOREST, MEAN, IMPUTED)
+RIVALS = {
+    "linear": "a linear model",
+    "forest": "a forest",
+    "linear and forest": "the mean of a linear model and a forest",
+    "z imputed": "the mean of a linear model and a forest on x and the imputed z",
+}
+"""By their names in tables, what to deploy in words."""
 _FOLDS = 5
 _MOST_LEVELS = 20
 """The most frequent levels of a category are imputed."""
@@ -72,6 +79,11 @@ def with_imputed(students: Students) -> xgboost.DMatrix:
     return side_by_side(students.dtrain, xgboost.DMatrix(imputed.values.reshape(n_rows, -1)))
 
 
+def rivals_of(students: Students) -> Callable[[FoldStudents], dict[str, Array]]:
+    """Return the function for the predictions of the rivals in one fold."""
+    return partial(rival_means, imputed=with_imputed(students))
+
+
 def rival_means(part: FoldStudents, imputed: xgboost.DMatrix) -> dict[str, Array]:
     """Return the held-out predictions of each rival, fitted on the labelled rows of a fold."""
     (linear, forest), (linear_imputed, forest_imputed) = (_means(part, own) for own in (part.all.dtrain, imputed))
@@ -81,7 +93,7 @@ def rival_means(part: FoldStudents, imputed: xgboost.DMatrix) -> dict[str, Array
 
 def _means(part: FoldStudents, matrix: xgboost.DMatrix) -> list[Array]:
     rows, held_out = cut(matrix, part.known), cut(matrix, part.test)
-    models = [fit_teacher(part.all.spec.params, rows, 1, teacher=kind, crossfit=0) for kind in (LINEAR, FOREST)]
+    models = [fit_teacher(part.all.spec.params, rows, 1, teacher=kind, crossfit=0) for kind in ("linear", "forest")]
     return [model.predict(held_out) for model in models]
 
 

@@ -13,17 +13,13 @@ import xgboost
 from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.training import Teacher
-from .._plots.selection import plot_selection
-from .._rows.checks import check_jobs, check_whole
+from .._plots.by_table import plot_selection
 from .._rows.matrix_checks import check_is_dmatrix
-from .._rows.resume_cache import ResumeCache
-from .._stats.paired import check_standard_errors
 from .._xgb.signature import called_like
-from .._xgb.threads import jobs_side_by_side
 from .candidates import PLAIN, Candidate, candidates_of, recommended
 from .scores import Score, score_of
 from .splits import held_out_ratio, usual_repeats
-from .students import Students, search, settled
+from .students import Students, search
 from .verdict import Verdict, student_of
 
 
@@ -175,10 +171,7 @@ def select(
     ('boosted', 0.5)
     >>> booster = selection.train(dtrain, privileged=privileged)
     """
-    check_whole("num_boost_round", num_boost_round, 1)
-    if standard_errors is not None:
-        check_standard_errors(standard_errors)
-    jobs = check_jobs(n_jobs, progress)
+    given = locals()
     candidates = candidates_of(params, method, teacher, teacher_sees, crossfit, kl_weight)
     rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
     config, best = Keywords(privileged, teacher_params=teacher_params, **rows), recommended(candidates)
@@ -189,22 +182,17 @@ def select(
         )
     if privileged is not None and isinstance(candidates[best].teacher, str):
         candidates.append(candidates[best].without_privileged())
-    own, rounds = settled(params), int(num_boost_round)
-    students = Students.read(own, rounds, dtrain, config, "select", groups=groups, constraints=constraints)
-    score = score_of(metric, custom_metric, maximize, own, students.loss)
+    students = Students.read(params, num_boost_round, dtrain, config, "select", groups=groups, constraints=constraints)
+    score = score_of(metric, custom_metric, maximize, students.params, students.loss)
     if repeats is None:
         # Few groups have few partitions.
         repeats = 1 if students.groups is not None else usual_repeats(students.n_labelled)
     splits = students.splits(nfold, repeats, folds, seed)
     students.check(candidates, splits)
-    inputs = {**students.inputs, "metric": metric, "custom_metric": custom_metric, "maximize": maximize}
-    inputs |= {"candidates": candidates, "folds": [getattr(folds, "split", None), splits]}
     models = {candidate.name: (students, candidate) for candidate in candidates}
-    jobs = jobs or jobs_side_by_side(params, dtrain.num_row(), score.custom)
-    cache = ResumeCache(resume, resume_key, "select", inputs)
-    found = search("select", models, splits, score, jobs=jobs, progress=progress, cache=cache)
+    found = search("select", models, splits, score, given)
     has_groups = crossfit_groups is not None or groups is not None
-    return Selection(students, own, candidates, best, splits, score, found, standard_errors, has_groups=has_groups)
+    return Selection(students, candidates, best, splits, score, found, standard_errors, has_groups=has_groups)
 
 
 class Selection:
@@ -246,7 +234,6 @@ class Selection:
     def __init__(
         self,
         students: Students,
-        params: dict[str, Any],
         candidates: Sequence[Candidate],
         recommended: int,
         splits: Sequence[Split],
@@ -257,8 +244,7 @@ class Selection:
         has_groups: bool,
     ) -> None:
         self.metric, self.maximize = score.name, score.maximised
-        self._score = dataclasses.replace(score, custom=None)  # without the user's function
-        self._params, self._search_rounds = params, students.num_boost_round
+        self._params, self._search_rounds = students.params, students.num_boost_round
         self._teacher_params = students.config.teacher_params
         names = [candidate.name for candidate in candidates]
         curves = np.array([[fold[name][0] for name in names] for fold in found])
@@ -268,7 +254,7 @@ class Selection:
         self._verdict = Verdict.of(
             scores,
             held_out_ratio(splits),
-            score=self._score,
+            score=score,
             models=[student_of(candidate) for candidate in candidates],
             recommended=recommended,
             n_labelled=students.n_labelled,
@@ -365,7 +351,7 @@ class Selection:
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
-        return plot_selection(self.summary, self._score.unit, ax)
+        return plot_selection(self.summary, self._verdict.score.unit, ax)
 
     def __str__(self) -> str:
         shown = self.summary[["rounds", "score", "gain", "low", "high"]]

@@ -21,6 +21,7 @@ from .._core.teachers import as_guide, weighted
 from .._core.train import train
 from .._core.training import Boosting, Guide, Spec, Training
 from .._progress import progress_bar
+from .._rows.checks import check_jobs, check_whole
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import (
@@ -31,9 +32,10 @@ from .._rows.supervision import (
     warn_of_idle_rows,
     weight_of_known,
 )
+from .._stats.paired import check_standard_errors
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
 from .._xgb.params import objective_name, user_params
-from .._xgb.threads import in_threads, on_one_thread
+from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
 from .candidates import PLAIN, Candidate
 from .scores import Score
 from .splits import splits_of
@@ -45,7 +47,10 @@ Values = NDArray[np.float64]
 class Students:
     """All rows of a search, with what its students share."""
 
+    params: dict[str, Any]
+    """The user's, under unambiguous names: otherwise every training would warn."""
     spec: Spec
+    """Of these params, with the threads of one of many trainings."""
     num_boost_round: int
     """The maximum for students, and the number of rounds of KbPIB teachers."""
     dtrain: xgboost.DMatrix
@@ -62,7 +67,7 @@ class Students:
     @classmethod
     def read(
         cls,
-        params: dict[str, Any],
+        params: Any,
         num_boost_round: int,
         dtrain: xgboost.DMatrix,
         config: Keywords,
@@ -72,6 +77,10 @@ class Students:
         constraints: Any = (),
     ) -> Students:
         """Return the students of these rows, checked before any training; ``search`` is the calling function."""
+        check_whole("num_boost_round", num_boost_round, 1)
+        params = {**(own := user_params(params)), "objective": objective_name(own)}
+        if "alpha" in params and "reg_alpha" not in params:
+            params["reg_alpha"] = params.pop("alpha")
         spec, privileged = Spec.read(params), config.privileged
         for role, matrix in {"dtrain": dtrain, "privileged": privileged}.items():
             if matrix is None and role == "privileged":
@@ -116,7 +125,7 @@ class Students:
                 "only: build it without qid, and pass groups=qid"
             )
         spec = spec.with_params(**on_one_thread(spec.params, n_rows))
-        return cls(spec, num_boost_round, dtrain, config, groups, guides)
+        return cls(params, spec, int(num_boost_round), dtrain, config, groups, guides)
 
     @property
     def loss(self) -> Loss:
@@ -135,22 +144,11 @@ class Students:
         return self.dtrain.num_row() if self.labelled is None else int(self.labelled.sum())
 
     @property
-    def labelled_rows(self) -> str:
-        """The name of the rows in folds, for messages."""
-        return "training rows" if self.labelled is None else "labelled training rows"
-
-    @property
     def idle(self) -> Array:
         """Which rows have neither a label nor a teacher."""
         if self.labelled is None or self.config.teacher_weight is None:
             return np.zeros(self.dtrain.num_row(), bool)
         return ~self.labelled & (self.config.teacher_weight == 0)
-
-    @property
-    def inputs(self) -> dict[str, Any]:
-        """The inputs of its trainings, by keyword."""
-        rows = {"dtrain": self.dtrain, "groups": self.groups, "constraints": self.constraints}
-        return {"params": self.spec.params, "num_boost_round": self.num_boost_round, **vars(self.config), **rows}
 
     def with_privileged(self, privileged: xgboost.DMatrix | None, name: str) -> Students:
         """The same rows with other features for the teachers."""
@@ -258,22 +256,19 @@ class FoldStudents:
     def fit(self, candidate: Candidate, rounds: int, **keywords: Any) -> xgboost.Booster:
         """The candidate's student."""
         params, labelled = keywords.pop("params", self.all.spec.params), self.labelled
-        own = [constraint.subset(self.rows) for constraint in self.all.constraints]
-        constraints = [(constraint.teacher, constraint.weight) for constraint in own]
+        guides = [constraint.subset(self.rows) for constraint in self.all.constraints]
         if candidate != PLAIN:
-            guide = self.guide(candidate)
-            keywords |= {"teacher": guide.teacher, "kl_weight": guide.kl_weight, "teacher_weight": guide.per_row}
-            if constraints:
-                weighted = [(guide.teacher, guide.weight), *constraints]
-                keywords |= {"teacher": weighted, "kl_weight": None, "teacher_weight": None}
-        elif constraints:
-            keywords["teacher"] = constraints
-        else:
+            guides.insert(0, self.guide(candidate))
+        if not guides:
             check_evals_are_labelled(labelled, self.dtrain, keywords.get("evals") or ())
             # Cut from the rows of the search, since the matrix of a caller may consist of quantiles.
             dtrain = self.dtrain if labelled is None else cut(self.all.dtrain, self.known)
             return train(params, dtrain, rounds, **keywords)
-        return train(params, self.dtrain, rounds, labelled=labelled, **keywords)
+        first = guides[0]
+        teachers = {"teacher": first.teacher, "kl_weight": first.kl_weight, "teacher_weight": first.per_row}
+        if len(guides) > 1:
+            teachers = {"teacher": [(guide.teacher, guide.weight) for guide in guides]}
+        return train(params, self.dtrain, rounds, labelled=labelled, **teachers, **keywords)
 
     def scores(self, candidate: Candidate, score: Score) -> tuple[list[float], float]:
         """The score on held-out rows after each round, and that of the teacher's predictions, NaN without a teacher."""
@@ -315,30 +310,32 @@ def cut(matrix: xgboost.DMatrix, rows: Array) -> xgboost.DMatrix:
         return slice_rows(matrix, rows)
 
 
-def settled(params: Any) -> dict[str, Any]:
-    """Return the params under unambiguous names, since otherwise every training would warn."""
-    own = user_params(params)
-    own["objective"] = objective_name(own)
-    if "alpha" in own and "reg_alpha" not in own:
-        own["reg_alpha"] = own.pop("alpha")
-    return own
-
-
 def search(
     name: str,
     models: Mapping[str, tuple[Students, Candidate]],
     splits: Sequence[Split],
     score: Score,
-    others: Callable[[FoldStudents], dict[str, Array]] | None = None,
-    *,
-    jobs: int,
-    progress: bool | None,
-    cache: ResumeCache,
+    given: Mapping[str, Any],
+    others: Callable[[Students], Callable[[FoldStudents], dict[str, Array]]] | None = None,
 ) -> list[dict[str, tuple[list[float], float]]]:
     """Return for each fold and model the score on held-out rows after each round, and that of its teacher.
 
-    The first model is plain XGBoost. ``others`` returns the predictions of further models, by their names.
+    The first model is plain XGBoost. ``given`` are the keywords of the caller, the function ``name``. ``others`` reads
+    all rows, and returns a function for the predictions of further models, by their names, in one fold.
     """
+    students, _ = next(iter(models.values()))
+    jobs = check_jobs(given["n_jobs"], given["progress"])
+    jobs = jobs or jobs_side_by_side(given["params"], students.dtrain.num_row(), score.custom)
+    if given["standard_errors"] is not None:
+        check_standard_errors(given["standard_errors"])
+    fields = ("params", "num_boost_round", "dtrain", "groups", "constraints")
+    inputs = {**vars(students.config), **{field: getattr(students, field) for field in fields}}
+    inputs |= {keyword: given[keyword] for keyword in ("metric", "custom_metric", "maximize", "seed")}
+    inputs["folds"] = [getattr(given["folds"], "split", None), splits]
+    inputs["candidates"] = [candidate for _, candidate in models.values()]
+    cache = ResumeCache(given["resume"], given["resume_key"], name, inputs)
+    n_left = sum(split.name not in cache for split in splits)
+    means_of = others(students) if others and n_left else None
 
     def evaluate(split: Split) -> dict[str, tuple[list[float], float]]:
         parts: dict[str, FoldStudents] = {}
@@ -348,12 +345,12 @@ def search(
                 parts[students.name] = students.take(split.train, split.test, split.shared)
             found[model] = parts[students.name].scores(candidate, score)
             step()
-        if others is not None:
-            found |= {model: ([parts[""].score_of(mean, score)], np.nan) for model, mean in others(parts[""]).items()}
+        if means_of is not None:
+            means = means_of(parts[""])
+            found |= {model: ([parts[""].score_of(mean, score)], np.nan) for model, mean in means.items()}
             step()
         return found
 
-    n_left = sum(split.name not in cache for split in splits)
     n_steps = len(models) + (others is not None)
-    with progress_bar(n_left * n_steps, name, progress) as step:
+    with progress_bar(n_left * n_steps, name, given["progress"]) as step:
         return in_threads(cache.memoize(evaluate, lambda split: split.name), splits, jobs)

@@ -61,7 +61,9 @@ class Verdict:
             [corrected_interval(score.sign * (own - scores[other]), ratio, confidence) for own in scores]
             for other in (0, recommended)
         )
-        settings |= {"score": score, "recommended": recommended, "confidence": confidence}
+        settings |= {"recommended": recommended, "confidence": confidence}
+        # Without the user's function.
+        settings["score"] = dataclasses.replace(score, custom=None)
         return cls(gains=gains, leads=leads, **settings)
 
     @property

@@ -9,10 +9,8 @@ import pandas as pd
 import xgboost
 
 from .._rows.matrix_checks import check_evals
-from .._rows.per_row import NOT_NEGATIVE, per_row
-from .._rows.supervision import row_weights
+from .._rows.per_row import per_row
 from .._rows.tables import check_orders, row_count
-from .._xgb.matrix import runs
 from .estimators import PrivilegedXGBModel
 
 _QID = "qid"
@@ -93,11 +91,14 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
             eval_set = given["eval_set"] = check_evals(eval_set, "eval_set", "(X, y)")
         if qid is None and group is None:
             given |= _without_qid(X, eval_set, eval_qid)
-        _check_queries(given["X"], group, given["qid"], sample_weight)
-        sets = [given[name] or () for name in ("eval_group", "eval_qid", "sample_weight_eval_set")]
-        for i, (X_i, _) in enumerate(given["eval_set"] or ()):
-            group_i, qid_i, weight_i = (values[i] if i < len(values) else None for values in sets)
-            _check_queries(X_i, group_i, qid_i, weight_i, f"[{i}]")
+        if group is not None and (n_rows := np.sum(group)) != row_count(X):  # XGBoost checks other matrices only
+            raise ValueError(
+                f"group must be the number of rows of each query, {row_count(X)} rows of X in total, got {n_rows}: for "
+                "a query number per row, use qid"
+            )
+        _check_qid(given["X"], given["qid"], "qid", "X")
+        for i, ((X_i, _), qid_i) in enumerate(zip(given["eval_set"] or (), given["eval_qid"] or (), strict=False)):
+            _check_qid(X_i, qid_i, f"eval_qid[{i}]", f"X of eval_set[{i}]")
         return self._fit_with_teacher(**given)
 
     def score(self, X: Any, y: Any) -> float:
@@ -125,34 +126,12 @@ def _without_qid(X: Any, eval_set: Any, eval_qid: Any) -> dict[str, Any]:
     return {"X": student, "qid": X[_QID], "eval_set": eval_set, "eval_qid": eval_qid}
 
 
-def _check_queries(X: Any, group: Any, qid: Any, weight: Any, of_set: str = "") -> None:
-    """Check queries, and weights per query, of X or of an evaluation set."""
-    names, X_name = ["group", "qid", "sample_weight"], "X"
-    if of_set:
-        names = [f"{name}{of_set}" for name in ("eval_group", "eval_qid", "sample_weight_eval_set")]
-        X_name = f"X of eval_set{of_set}"
-    n_queries = None
-    if group is not None:
-        sizes = per_row(
-            names[0], group, within=NOT_NEGATIVE, unit="query", hint="give the number of rows of each query"
-        )
-        n_queries = len(sizes)
-        if (sizes % 1).any() or sizes.sum() != row_count(X):
-            raise ValueError(
-                f"{names[0]} must be the number of rows of each query, {row_count(X)} rows of {X_name} in total, got "
-                f"{sizes.sum():g} in {n_queries} queries: for a query number per row, use qid"
-            )
-    if qid is not None:
-        check_orders(X, X_name, {names[1]: qid})
-        n_queries = _number_of_runs(qid, X, names[1], X_name)
-    if n_queries is not None:
-        row_weights(weight, n_queries, name=names[2], unit="query", table=X_name)
-
-
-def _number_of_runs(qid: Any, X: Any, name: str, X_name: str) -> int:
-    """Return the number of queries in ``qid``, which XGBoost reads as 32-bit whole numbers."""
+def _check_qid(X: Any, qid: Any, name: str, X_name: str) -> None:
+    """Raise for queries that XGBoost would read otherwise: of rows in another order, or not 32-bit whole numbers."""
+    if qid is None:
+        return
+    check_orders(X, X_name, {name: qid})
     hint = "sort all rows by it (numpy.argsort(qid, kind='stable')), or renumber the queries (pandas.factorize(qid)[0])"
     query = per_row(name, qid, row_count(X), within=(0, 2**32 - 1), table=X_name, hint=hint)
     if (query % 1).any() or (np.diff(query) < 0).any():
         raise ValueError(f"{name} must hold whole numbers that never decrease from row to row: {hint}")
-    return len(runs(query)[0])

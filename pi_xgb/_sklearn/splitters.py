@@ -66,8 +66,8 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
         """Pairs of (training rows, test rows), as row numbers."""
         label, known, stratified = self._read(X, y)
-        splitter = StratifiedKFold if stratified else KFold
-        for _, test in self._splitter(splitter).split(known, label[known]):
+        splitter = self._splitter(StratifiedKFold if stratified else KFold)
+        for _, test in splitter.split(known, label[known]):
             yield np.delete(np.arange(len(label)), known[test]), known[test]
 
     def _read(self, X: Any, y: Any) -> tuple[Array, Array, bool]:
@@ -80,16 +80,12 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
             targets, labelled = read_targets(y)
             return targets, np.flatnonzero(labelled), bool(self.stratify)
         target = read_target(y, classes=True)
-        label = target.values
-        known = np.arange(len(label)) if target.labelled is None else np.flatnonzero(target.labelled)
-        return label, known, self._stratifies(label[known], target.classes)
-
-    def _stratifies(self, label: Array, classes: Any) -> bool:
-        if self.stratify is not None:
-            return self.stratify
-        if classes.dtype.kind not in "iuf":
-            return True
-        return bool((classes == np.floor(classes)).all()) and len(classes) * self.n_splits <= len(label)
+        known = np.arange(len(y)) if target.labelled is None else np.flatnonzero(target.labelled)
+        stratified, classes = self.stratify, np.asarray(target.classes)
+        if stratified is None:
+            many = classes.dtype.kind in "iuf" and len(classes) * self.n_splits > len(known)
+            stratified = not many and (classes.dtype.kind != "f" or not (classes % 1).any())
+        return target.values, known, bool(stratified)
 
     def _splitter(self, splitter: Any) -> Any:
         return splitter(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)

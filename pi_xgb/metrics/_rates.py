@@ -92,9 +92,6 @@ class Decisions:
         return sums.reshape(*weights.shape[:-1], -1, 4).astype(np.float64)
 
 
-ScoredRows = Decisions
-
-
 def as_decided(
     y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool, grouped: bool = True
 ) -> Decisions:
