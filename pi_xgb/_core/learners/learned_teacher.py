@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -113,11 +112,6 @@ class LearnedTeacher(FixedTeacher):
             raise ValueError(f"booster requires a teacher with one booster, got {len(self.boosters)}: use .boosters")
         return self.boosters[0]
 
-    @property
-    def learned_here(self) -> bool:
-        """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
-        return not getattr(self.members[0].models[0], "is_frozen", False)
-
     def predict(self, rows: Any) -> Array:
         """Predict the mean of other rows.
 
@@ -137,27 +131,16 @@ class LearnedTeacher(FixedTeacher):
         """
         table = None if isinstance(rows, xgboost.DMatrix) else as_table(rows, "rows")
         features = Features(rows if table is None else matrix_of(table), table)
-        features = self._columns.aligned(features)
-        try:
-            return mean_of(self.members, self._mixture, features)
-        except xgboost.core.XGBoostError as error:
-            found = re.search(r"for the (\d+)th .*column: `(.*)`", str(error))
-            if found is None:
-                raise
-            raise ValueError(
-                f"the column {features.names[int(found[1])]!r} of rows must have categories that the teacher was "
-                f"trained on, got {found[2]!r}: make them missing"
-            ) from None
+        return mean_of(self.members, self._mixture, self._columns.aligned(features))
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
         shares = ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members)
-        in_sample = "on its own training rows" if self.learned_here else "on the labelled rows"
-        where = "out of fold" if n_models > 1 else in_sample
+        is_frozen = getattr(self.members[0].models[0], "is_frozen", False)  # fitted on other rows
+        where = "out of fold" if n_models > 1 else "on the labelled rows" if is_frozen else "on its own training rows"
         return f"<LearnedTeacher: {shares}, {n_models} model(s) each, loss {self.loss:.4f} {where}>"
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
-            "this teacher learned from the labels of all rows, so held-out rows of a fold would leak into it: pass "
-            "privileged= to cv, and each fold trains its own teacher"
+            "this teacher learned from the labels of all rows, also the held-out ones: pass privileged= to cv"
         )
