@@ -365,7 +365,7 @@ def weighted(weight):
         ({"params": {"objective": "reg:squarederror"}}, ValueError, "params.*binary:logistic.*squarederror"),
         ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, r"labels 0 and 1.*got labels from 0\.1"),
         ({"dtrain": xgb.DMatrix(X, Y + 1)}, ValueError, r"labels of dtrain .*0, 1.*from 1\.0 to 2\.0"),
-        ({"dtrain": xgb.DMatrix(X)}, ValueError, r"dtrain.*per row"),
+        ({"dtrain": xgb.DMatrix(X)}, ValueError, r"label of dtrain must .* got 0"),
         ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, r"class 1.*2 rows.*5 folds"),
         ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix, which cannot be cut"),
         ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out must have weights above 0"),

@@ -750,7 +750,7 @@ _, PLAIN_X, PLAIN_Y, PLAIN_GROUP = plain_case()
         ({"y": np.column_stack([PLAIN_Y] * 2)}, ValueError, r"y must have 1 value per row .* \(300, 2\)"),
         ({"sensitive_features": PLAIN_GROUP[:-1]}, ValueError, r"sensitive_features must .* got 299"),
         ({"sample_weight": PLAIN_GROUP}, ValueError, r"sample_weight .* group 0: drop its rows"),
-        ({"sensitive_features": np.zeros(300)}, ValueError, r"got one group: 0.0"),
+        ({"sensitive_features": np.zeros(300)}, ValueError, r"one group only, 0.0: at least two"),
         ({"y": ["yes"] * 300}, TypeError, r"y must be .*numbers, got .* encode"),
         ({"y": 2 * PLAIN_Y}, ValueError, r"y must lie in \[0, 1\] for .* binary:logistic, .* 0.0 to 2.0"),
         ({"y": PLAIN_Y / 2, "metric": "eo"}, ValueError, r"y must be 0 or 1 .*metric='eo', .* from 0.0 to 0.5"),

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -199,17 +199,6 @@ class Folds:
         return contextlib.nullcontext(fit()) if self.shared is None else self.shared.model(member, fold, fit)
 
 
-class OutOfFold(NamedTuple, Generic[M]):
-    """What the models of one member predict, out of fold."""
-
-    mean: Array
-    """Of every row."""
-    models: list[M]
-    """One per fold."""
-    whole: M | None
-    """The model of all learnable rows, where one predicts rows of no fold."""
-
-
 def out_of_fold(
     fits: dict[str, Callable[[Array], M]],
     predict: Callable[[M, Array], Array],
@@ -217,8 +206,8 @@ def out_of_fold(
     threads: int,
     *,
     needs_whole: bool = False,
-) -> dict[str, OutOfFold[M]]:
-    """Of each member, the prediction of each row by models not fitted on it, and its models.
+) -> dict[str, tuple[Array, list[M], M | None]]:
+    """Of each member, the prediction of each row by models not fitted on it, these models, that of all rows if any.
 
     ``fits[member](rows)`` and ``predict(model, rows)`` take row numbers. A row of no fold gets the prediction of a
     model of all learnable rows. Of a booster, which repeats the labels more closely than the others, it gets the mean
@@ -248,7 +237,7 @@ def out_of_fold(
         for rows, part in pieces:
             predicted[rows] += part
         whole = own.pop(WHOLE)[0] if WHOLE in own else None
-        results[member] = OutOfFold(predicted, [model for model, _ in own.values()], whole)
+        results[member] = predicted, [model for model, _ in own.values()], whole
     return results
 
 

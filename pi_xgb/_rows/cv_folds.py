@@ -37,12 +37,8 @@ class Dealing(NamedTuple):
                 raise ValueError(f"nfold must be at most the {n_units} {what}, got {self.nfold}: use fewer folds")
             if not self.stratified:
                 return self._dealt(rows, units)
-            try:
-                from sklearn.model_selection import StratifiedKFold
-            except ImportError as error:
-                raise ImportError(
-                    'stratified folds need scikit-learn: pip install ".[sklearn]" in a checkout'
-                ) from error
+            from sklearn.model_selection import StratifiedKFold
+
             folds = StratifiedKFold(self.nfold, shuffle=True, random_state=self.seed)
         if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
             groups = {} if query is None else {"groups": query[rows]}

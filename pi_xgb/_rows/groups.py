@@ -100,7 +100,7 @@ def on_several_workers(values: Array) -> int:
 def check_several(groups: Groups) -> None:
     """Raise if there is nothing to compare."""
     if groups.count < 2:
-        raise ValueError(f"sensitive_features must have two groups to compare, got one group: {describe(groups.names)}")
+        raise ValueError(f"sensitive_features has one group only, {describe(groups.names)}: at least two are compared")
 
 
 def check_few(groups: Groups, n_rows: int, most: int, name: str = "sensitive_features") -> None:

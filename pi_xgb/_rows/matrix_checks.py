@@ -10,7 +10,7 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._xgb.matrix import labels_of, query_of_row
+from .._xgb.matrix import labels_of, query_of_row, row_fields
 from .per_row import check_count
 
 Evals = list[tuple[xgboost.DMatrix, str]]
@@ -54,12 +54,12 @@ def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
     """Raise unless both matrices have the same labels and queries, and weights that agree."""
     check_same_labels(_labels_or_bounds(dtrain), _labels_or_bounds(privileged), labelled)
-    query, privileged_query = query_of_row(dtrain), query_of_row(privileged)
-    if query is not None and privileged_query is not None and not np.array_equal(query, privileged_query):
-        raise ValueError("the queries of dtrain and privileged differ: build both with the same qid")
-    weight = privileged.get_weight()
-    if weight.size and not np.array_equal(weight, dtrain.get_weight()):
-        raise ValueError("the weights of privileged differ from those of dtrain, which apply to both: leave them out")
+    ours, theirs = row_fields(dtrain), row_fields(privileged)
+    for field, what in (("group", "queries"), ("weight", "weights")):
+        if field in theirs and not np.array_equal(theirs[field], ours.get(field, ())):
+            raise ValueError(
+                f"the {what} of privileged differ from those of dtrain, which apply to both: leave them out"
+            )
 
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:

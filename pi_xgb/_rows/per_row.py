@@ -123,7 +123,7 @@ def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", t
         raise ValueError(f"{name} is empty: give one value per {unit}")
     if n_rows not in (None, count):
         units = {"row": "rows", "query": "queries"}[unit] + (f" of {table}" if table else "")
-        raise ValueError(f"{name} must have one value for each of the {n_rows} {units}, got {count}: use one table")
+        raise ValueError(f"{name} must have one value for each of the {n_rows} {units}, got {count}: give as many")
 
 
 def unboxed(array: NDArray[Any]) -> NDArray[Any]:

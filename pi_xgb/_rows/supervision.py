@@ -100,6 +100,5 @@ def check_evals_are_labelled(labelled: Array | None, dtrain: xgboost.DMatrix, ev
     """Raise if dtrain has unlabelled rows and is among the evals: metrics would use unknown labels."""
     if labelled is not None and any(matrix is dtrain for matrix, _ in evals):
         raise ValueError(
-            "dtrain must not be among the evals, since it has rows without a label: evaluate on "
-            "dtrain.slice(np.flatnonzero(labelled))"
+            "dtrain with unlabelled rows must not be among the evals: pass dtrain.slice(np.flatnonzero(labelled))"
         )

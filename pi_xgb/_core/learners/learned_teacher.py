@@ -112,6 +112,11 @@ class LearnedTeacher(FixedTeacher):
             raise ValueError(f"booster requires a teacher with one booster, got {len(self.boosters)}: use .boosters")
         return self.boosters[0]
 
+    @property
+    def learned_here(self) -> bool:
+        """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
+        return not getattr(self.members[0].models[0], "is_frozen", False)
+
     def predict(self, rows: Any) -> Array:
         """Predict the mean of other rows.
 
@@ -136,8 +141,8 @@ class LearnedTeacher(FixedTeacher):
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
         shares = ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members)
-        is_frozen = getattr(self.members[0].models[0], "is_frozen", False)  # fitted on other rows
-        where = "out of fold" if n_models > 1 else "on the labelled rows" if is_frozen else "on its own training rows"
+        in_sample = "on its own training rows" if self.learned_here else "on the labelled rows"
+        where = "out of fold" if n_models > 1 else in_sample
         return f"<LearnedTeacher: {shares}, {n_models} model(s) each, loss {self.loss:.4f} {where}>"
 
     def subset(self, rows: Array) -> Teacher:

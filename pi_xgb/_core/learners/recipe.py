@@ -143,11 +143,11 @@ class Recipe:
                 name: partial(self._fit, learner, folds, step) for name, learner in learners.items()
             }
             found = out_of_fold(fits, self._predict, folds, threads or 1, needs_whole=needs_whole)
-        means = [one.mean for one in found.values()]
+        means = [mean for mean, _, _ in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
         members = [
-            Member(name, one.models, mean_loss(loss, one.mean[known], label[known], weight), float(share), one.whole)
-            for (name, one), share in zip(found.items(), mixture.weights, strict=True)
+            Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share), whole)
+            for (name, (mean, models, whole)), share in zip(found.items(), mixture.weights, strict=True)
         ]
         mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
