@@ -16,9 +16,7 @@ def new_file(name: str | os.PathLike[str], what: str, *, overwrite: bool, ending
         raise IsADirectoryError(f"{what} must name a file, got the folder {str(path)!r}: add a file name to it")
     folder = path.absolute().parent
     if not folder.is_dir():
-        raise FileNotFoundError(
-            f"{what} is {str(path)!r}, but the folder {str(folder)!r} does not exist: create it first"
-        )
+        raise FileNotFoundError(f"{what} is {str(path)!r}, but its folder does not exist: create it first")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{what} must be in a writable folder, got {str(path)!r} in {str(folder)!r}")
     if path.exists() and not overwrite:
@@ -42,22 +40,11 @@ def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if overwrite:
-            os.replace(draft, path)
-        else:
-            _name(draft, path)
+        if path.exists() and not overwrite:  # made by somebody since the work began
+            raise _exists(path)
+        os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _name(draft: Path, path: Path) -> None:
-    """Give the draft its name, or raise if somebody took it since the work began."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise _exists(path) from None
-    except OSError:  # a file system without links
-        os.replace(draft, path)
 
 
 def _exists(path: Path) -> FileExistsError:

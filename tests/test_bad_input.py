@@ -292,12 +292,12 @@ CASES: dict[str, list[Case]] = {
     ],
     "weights": [
         value_error((*ALL, "fit_teacher"), "weights of", "-1", weight=row_7(np.ones(N), -1)),
-        value_error((*ALL, "fit_teacher"), "weights of", "nan", weight=row_7(np.ones(N), np.nan)),
+        value_error((*ALL, "fit_teacher"), "weights of", "missing values", weight=row_7(np.ones(N), np.nan)),
         value_error(
-            (*GUIDED, "train crossfit", "JointObjective", "fit_teacher"), "39 weights", "40 rows", weight=np.ones(N - 1)
+            (*GUIDED, "train crossfit", "JointObjective", "fit_teacher"), "weights of", "40 rows", weight=np.ones(N - 1)
         ),
-        value_error(("train", "fit_teacher"), "3 weights", "4 queries", weight=np.ones(3), objective=PAIRWISE),
-        value_error(GUIDED, "weights of dtrain", "all 0", weight=np.zeros(N)),
+        value_error(("train", "fit_teacher"), "weights of", "4 queries", weight=np.ones(3), objective=PAIRWISE),
+        value_error(GUIDED, "weights of dtrain", "got 0 in every row", weight=np.zeros(N)),
         value_error(GUIDED, "scale_pos_weight", "-1", params={"scale_pos_weight": -1}),
         type_error(GUIDED, "scale_pos_weight", "'balanced'", params={"scale_pos_weight": "balanced"}),
         value_error(("KLObjective",), "scale_pos_weight", "-1", scale_pos_weight=-1.0),
@@ -580,7 +580,7 @@ CASES: dict[str, list[Case]] = {
         ),
         value_error(("train boosted", "cv boosted", "fit_teacher"), "no row with a label", labelled=[False] * N),
         *(
-            value_error(("train crossfit",), "one row with a label", labelled=np.arange(N) < 1, teacher=t)
+            value_error(("train crossfit",), "between 2 and the 1 labelled rows", labelled=np.arange(N) < 1, teacher=t)
             for t in ("boosted", "forest", "linear", "mixed")
         ),
         value_error(
@@ -856,7 +856,7 @@ def test_rows_without_label_or_teacher_and_rare_classes_are_warned_of() -> None:
         CALLS["train"](classes)
     rare = Call()
     rare.change({"label": np.arange(N) < 3, "crossfit": 4})
-    with pytest.warns(UserWarning, match="crossfit should be at most the 3 labelled rows of class 1, got 4"):
+    with pytest.warns(UserWarning, match="crossfit should be at most 3, .* got 4"):
         CALLS["train boosted"](rare)
     empty = Call()
     empty.rows.z[::5] = np.nan

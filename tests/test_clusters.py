@@ -396,7 +396,7 @@ ON_ALL = {
     "one class everywhere": "of the class 1",
     "no weights": "all 0, on every worker",
     "inexact engine": "teachers that differ from row to row",
-    "torn groups": "got 7 groups that do",
+    "torn groups": "got 7 that do",
     "too many labels": "at most 50 labelled rows in a distributed training, got",
     "too many labels in a list": "use teacher='boosted'",
     "too many folds": "crossfit must be 0 (the teacher sees every row) or between 2 and the",

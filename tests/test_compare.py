@@ -237,13 +237,13 @@ def test_the_objective_follows_from_y(y, metric):
         ({"y": rows()[2][::-1]}, ValueError, "y and X have the same index in another order"),
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be .* got 'heavy' in row 0"),
-        ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
-        ({"privileged": rows()[1].assign(town="Rome")}, ValueError, r"privileged\['town'\]\.astype\('category'\)"),
+        ({"X": rows()[0].assign(town="Rome")}, ValueError, "Invalid columns:town"),
+        ({"privileged": rows()[1].assign(town="Rome")}, ValueError, "Invalid columns:town"),
         ({"sizes": 80}, ValueError, "sizes must be below the 80 training rows"),
         ({"sizes": "40"}, TypeError, "sizes must be a whole number, got '40'"),
         ({"folds": folds_of()[:1] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
         ({"maximize": True}, ValueError, "maximize is read with custom_metric only"),
-        ({"y": pd.Series(list("abc") * 53 + ["a"])}, ValueError, r"y must have two classes.* 3"),
+        ({"y": pd.Series(list("abc") * 53 + ["a"])}, ValueError, r"y needs two classes.* 3"),
         (
             {"params": {"objective": "reg:squarederror"}, "y": pd.Series(["a", "b"] * 80)},
             TypeError,
@@ -260,7 +260,7 @@ def test_the_objective_follows_from_y(y, metric):
         (
             {"teacher": KNOWS_Z, "teacher_sees": "privileged", "crossfit": 0},
             ValueError,
-            "the 2 columns that it was fitted on, it would see 4",
+            "the 2 columns of its fit, not 4",
         ),
     ],
 )

@@ -701,7 +701,7 @@ def test_mean_parity_of_amounts_stays_in_their_range(objective):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: DemographicParity(["missing", None, "b", "b"]), ValueError, "a group called 'missing'.*rename"),
+        (lambda: DemographicParity(["missing", None, "b", "b"]), ValueError, "a group has the name 'missing'.*rename"),
         (lambda: DemographicParity(["a", "a"]), ValueError, "one group only"),
         (lambda: DemographicParity(["a", "a", None]), ValueError, "one group only"),
         (
@@ -719,7 +719,7 @@ def test_mean_parity_of_amounts_stays_in_their_range(objective):
         (lambda: IndividualFairness(k=1), ValueError, r"columns.*measure"),
         (lambda: IndividualFairness(key=[1, 1], features=[1, 2]), ValueError, r"features=.*key="),
         (lambda: IndividualFairness(key=[1, 2, 3]), ValueError, "no two of the 3 rows are similar by key"),
-        (lambda: IndividualFairness(key=[1, None, 1]), ValueError, "key must .* 1 missing .* first in row 1.*unknown"),
+        (lambda: IndividualFairness(key=[1, None, 1]), ValueError, "key must .* missing values"),
         (lambda: IndividualFairness(k=0, features=[1, 2]), ValueError, "k must be at least 1"),
         (lambda: IndividualFairness(radius=-1, features=[1, 2]), ValueError, "radius must be a finite distance"),
         (lambda: IndividualFairness(radius=True, features=[1, 2]), ValueError, "radius must be a finite distance"),

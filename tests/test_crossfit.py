@@ -185,14 +185,13 @@ def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs, memb
     # A model is the rows that it was fitted on; it predicts which they are.
     fit = {member: lambda rows: np.isin(np.arange(n), rows).astype(float)}
     found = out_of_fold(fit, lambda model, rows: np.tile(model, (len(rows), 1)), Folds(fold_of, learnable), jobs)
-    for row, seen in enumerate(found[member].mean):
+    means, models, _ = found[member]
+    for row, seen in enumerate(means):
         if fold_of[row] >= 0:
             np.testing.assert_array_equal(seen, learnable & (fold_of != fold_of[row]))
         elif fold_of[row] == SHARED:
             # The models of the folds of a booster predict such a row together; of others one model of all rows.
-            np.testing.assert_allclose(
-                seen, np.mean(found[member].models, axis=0) if member == "boosted" else learnable
-            )
+            np.testing.assert_allclose(seen, np.mean(models, axis=0) if member == "boosted" else learnable)
         else:
             np.testing.assert_array_equal(seen, np.zeros(n))
 

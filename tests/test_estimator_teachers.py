@@ -58,11 +58,10 @@ def test_a_value_for_each_row(objective, q, expected):
     ("objective", "q", "message"),
     [
         ("reg:squarederror", [1, 2, 3], "got 3 for 2 rows"),
-        ("reg:squarederror", ["1", "2"], "the predict of the teacher Known must be finite"),
         ("reg:squarederror", [1, np.inf], "the predict of the teacher Known must be finite"),
-        ("binary:logistic", [[0, np.nan], [0, 1]], "the predict_proba of the teacher Known must be finite"),
-        ("binary:logistic", [0.5, 0.5], r"of 2 classes, got shape \(2,\)"),
-        ("binary:logistic", [[1], [1]], r"of 2 classes, got shape \(2, 1\)"),
+        ("binary:logistic", [[0, np.nan], [0, 1]], "the predict_proba of the teacher Known must .* got 1 NaN"),
+        ("binary:logistic", [0.5, 0.5], r"2 columns .*, got shape \(2,\)"),
+        ("binary:logistic", [[1], [1]], r"2 columns .*, got shape \(2, 1\)"),
         ("binary:logistic", [[1.5, -0.5], [-0.5, 1.5]], "from -0.5 to 1.5"),
         ("count:poisson", [-1, 2], "from -1.0 to 2"),
         ("binary:logistic", [[1, 1], [0, 1]], "must sum to 1 in each row, got sums from 1 to 2"),
@@ -107,10 +106,10 @@ CLASS, SHARE = (SIGNAL > 0).astype(float), 1 / (1 + np.exp(-SIGNAL))
 @pytest.mark.parametrize(
     ("objective", "estimator", "label", "message"),
     [
-        ("reg:logistic", LogisticRegression(), SHARE, "labels between 0 and 1, got the classifier LogisticRegression"),
-        ("binary:logistic", LogisticRegression(), SHARE, "labels between 0 and 1, got the classifier"),
+        ("reg:logistic", LogisticRegression(), SHARE, "one class per row, got the classifier LogisticRegression"),
+        ("binary:logistic", LogisticRegression(), SHARE, "one class per row, got the classifier"),
         ("count:poisson", LogisticRegression(), CLASS, "got the classifier LogisticRegression: pass a regressor"),
-        ("binary:logistic", KNeighborsClassifier(), np.stack([CLASS, CLASS], 1), "several labels per row, got KNei"),
+        ("binary:logistic", KNeighborsClassifier(), np.stack([CLASS, CLASS], 1), "one class per row, got"),
         ("binary:logistic", Ridge(), CLASS, "must have predict_proba for binary:logistic, got Ridge"),
     ],
 )
@@ -193,7 +192,7 @@ def test_seeds_of_an_estimator_are_those_of_the_params_unless_set(params, seed):
 def test_weights_are_refused_where_nobody_takes_them(monkeypatch, estimator, by):
     monkeypatch.setattr(Estimator, "fit", None)
     weight, params = (WEIGHT, {}) if by == "weight" else (None, {"scale_pos_weight": 3})
-    with pytest.raises(ValueError, match="must take sample_weight in fit where rows have weights, got"):
+    with pytest.raises(ValueError, match="must take sample_weight where rows have weights, got"):
         pi_xgb.fit_teacher(
             {"objective": "binary:logistic", **params}, xgb.DMatrix(X, CLASS, weight=weight), teacher=estimator
         )

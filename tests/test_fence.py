@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import threading
 import types
 
@@ -115,9 +114,6 @@ def test_the_rounds_that_predict(trained):
     assert (booster.best_round(own), booster.rounds_in_use(own)) == (1, (0, 2))
     own.set_attr(best_iteration="9")
     assert booster.rounds_in_use(own) == (0, 4)
-    own.set_attr(best_iteration="-1")
-    with pytest.raises(ValueError, match=r"best_iteration.*'-1'"):
-        booster.best_round(own)
 
 
 def test_classes_that_need_no_names_or_have_none_that_can_be_kept(trained):
@@ -126,24 +122,11 @@ def test_classes_that_need_no_names_or_have_none_that_can_be_kept(trained):
         classes.write_classes(own, np.array(["a", "b"]))
         classes.write_classes(own, plain)
         assert classes.read_classes(own) is None
-    with pytest.raises(TypeError, match="strings, numbers or truth values"):
+    with pytest.raises(TypeError, match="strings or numbers"):
         classes.write_classes(own, np.array([(1, 2), "a"], object))
     with pytest.raises(KeyError), classes.with_classes(own, np.array(["a", "b"])):
         raise KeyError
     assert classes.read_classes(own) is None
-    for written in (
-        "{",
-        json.dumps({"values": ["a", "b"]}),
-        json.dumps(["a"]),
-        json.dumps({"values": 1, "dtype": "?x"}),
-    ):
-        own.set_attr(pi_xgb_classes=written)
-        with pytest.raises(ValueError, match=r"damaged"):
-            classes.read_classes(own)
-    for names in (["a", "b", "c"], ["a", "a"], ["a"]):
-        own.set_attr(pi_xgb_classes=json.dumps({"values": names, "dtype": "<U1"}))
-        with pytest.raises(ValueError, match=r"model.*2 classes"):
-            classes.read_classes(own)
 
 
 # ---- matrices
@@ -163,7 +146,7 @@ def test_queries_travel_with_their_rows():
     assert matrix.slice_rows(whole, np.array([0]), np.empty(0)).get_weight().size == 0
     other = xgb.DMatrix(ROWS[:6])
     matrix.copy_rows_info(whole, other)
-    for item, own in zip(matrix.row_fields(whole), matrix.row_fields(other), strict=True):
+    for item, own in zip(matrix.row_fields(whole).values(), matrix.row_fields(other).values(), strict=True):
         np.testing.assert_array_equal(item, own)
     with pytest.raises(ValueError, match="sample_weight must be equal within a query"):
         matrix.set_queries(whole, np.array([0, 0, 0, 1, 1, 1]), np.arange(6.0))
@@ -199,7 +182,7 @@ def test_a_matrix_can_be_taken_apart_and_put_together():
     assert set(frozen) == {"data", "feature_names", "feature_types", "label", "weight", "base_margin"}
     again = xgb.DMatrix(**{**frozen, "enable_categorical": True})
     assert (again.feature_names, again.feature_types) == (names, kinds)
-    for item, own in zip(matrix.row_fields(whole), matrix.row_fields(again), strict=True):
+    for item, own in zip(matrix.row_fields(whole).values(), matrix.row_fields(again).values(), strict=True):
         np.testing.assert_array_equal(item, own)
     assert again.num_nonmissing() == 5
     assert "weight" not in matrix.freeze(xgb.DMatrix(table))
@@ -243,10 +226,6 @@ def test_categories_that_xgboost_cannot_spell_are_kept_beside_it(names):
     found = categories.categories_of_model(model)
     assert {name: kept.tolist() for name, kept in found.items()} == {name: list(kept) for name, kept in own.items()}
     assert model.attr("pi_xgb_categories") == (None if names == ["n", "t"] else '{"k": ["\\u00e4", "\\ud800"]}')
-    for damaged in ("{", "[]", '{"k": "ab"}'):
-        model.set_attr(pi_xgb_categories=damaged)
-        with pytest.raises(ValueError, match=r"categories.*model.*damaged"):
-            categories.categories_of_model(model)
 
 
 # ---- rows several times, with the cuts of all
@@ -282,26 +261,26 @@ def test_a_column_whose_categories_came_in_pieces_is_named():
 # ---- trees
 
 
-@pytest.mark.parametrize("most", [1, 80, 10**6])
-def test_leaves_are_those_of_prediction_in_however_many_passes(monkeypatch, trained, most):
-    monkeypatch.setattr(trees, "MAX_LEAF_IDS", most)
+def test_leaves_are_those_of_prediction(trained):
     dtest = xgb.DMatrix(ROWS)
     model = trees.read_trees(trained)
-    assert (model.n_rounds, model.n_outputs, model.is_multiclass, model.objective) == (4, 1, False, "binary:logistic")
-    assert model.categories is None
-    passes = list(trees.forests_with_leaves(trained, model, dtest, 1, 4))
-    assert len(passes) == {1: 3, 80: 2, 10**6: 1}[most]
+    assert (len(model.rounds) - 1, model.n_outputs, model.is_multiclass, model.objective) == (
+        4,
+        1,
+        False,
+        "binary:logistic",
+    )
+    forest, leaves = trees.forest_with_leaves(trained, model, dtest, 1, 4)
     expected = trained.predict(dtest, pred_leaf=True)[:, 1:]
-    np.testing.assert_array_equal(np.hstack([leaves for _, leaves in passes]), expected)
+    np.testing.assert_array_equal(leaves, expected)
     value = np.random.default_rng(0).random(40)
-    for forest, leaves in passes:
-        weight, total = trees.sum_rows(forest, leaves, lambda _: trees.RowSums(np.arange(40) % 2, value, value), 2)
-        assert forest.n_nodes == len(weight) == len(total)
-        for tree, first in enumerate(forest.first[:-1]):
-            assert weight[first].tolist() == pytest.approx([value[::2].sum(), value[1::2].sum()])
-            assert total[first] == pytest.approx(value.sum())
-            leaf = first + int(leaves[0, tree])
-            assert total[leaf] == pytest.approx(value[leaves[:, tree] == leaves[0, tree]].sum())
+    weight, total = trees.sum_rows(forest, leaves, lambda _: (np.arange(40) % 2, value, value), 2)
+    assert forest.n_nodes == len(weight) == len(total)
+    for tree, first in enumerate(forest.first[:-1]):
+        assert weight[first].tolist() == pytest.approx([value[::2].sum(), value[1::2].sum()])
+        assert total[first] == pytest.approx(value.sum())
+        leaf = first + int(leaves[0, tree])
+        assert total[leaf] == pytest.approx(value[leaves[:, tree] == leaves[0, tree]].sum())
 
 
 # ---- model files

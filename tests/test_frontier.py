@@ -364,7 +364,7 @@ def weighted(weight):
         ({"params": {"objective": "reg:squarederror"}}, ValueError, "params.*binary:logistic.*squarederror"),
         ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, r"labels 0 and 1.*got labels from 0\.1"),
         ({"dtrain": xgb.DMatrix(X, Y + 1)}, ValueError, r"labels of dtrain .*0, 1.*from 1\.0 to 2\.0"),
-        ({"dtrain": xgb.DMatrix(X)}, ValueError, r"dtrain.*per row"),
+        ({"dtrain": xgb.DMatrix(X)}, ValueError, r"label of dtrain must .* got 0"),
         ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, r"class 1.*2 rows.*5 folds"),
         ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix, which cannot be cut"),
         ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out must have weights above 0"),
@@ -389,7 +389,7 @@ def weighted(weight):
             ValueError,
             "at least two groups to compare, got False",
         ),
-        (MANY, ValueError, "makes 1200 groups of 6000 rows, and at most 1000 are taken"),
+        (MANY, ValueError, "makes 1200 groups of 6000 rows, of at most 1000"),
     ],
     ids=lambda value: str(value)[:30],
 )

@@ -140,7 +140,7 @@ def test_numbers_out_of_range_and_counts_of_rows_raise():
         ({"n_rows": 4, "table": "dtrain"}, "4 rows of dtrain"),
         ({"n_rows": 2, "unit": "query"}, "2 q"),
     ):
-        with pytest.raises(ValueError, match=rf"^w must have one value for each of the {rows}.*, got 3: build"):
+        with pytest.raises(ValueError, match=rf"^w must have one value for each of the {rows}.*, got 3: give"):
             per_row("w", [1.0, 2.0, 3.0], **keywords)
 
 

@@ -107,7 +107,7 @@ def test_wrong_matrices():
     external = xgb.ExtMemQuantileDMatrix.__new__(xgb.ExtMemQuantileDMatrix)
     unequal = xgb.DMatrix(np.zeros((150, 2)), 1 - y)
     for given, error, message in [
-        ((dtrain, few), ValueError, "must describe the rows"),
+        ((dtrain, few), ValueError, "must describe the 150 rows"),
         ((dtrain, xgb.DMatrix(np.zeros((150, 2)))), ValueError, r"privileged has no labels.*label=y"),
         ((dtrain, unequal), ValueError, r"labels.*dtrain.*disagree"),
         ((dtrain, dtrain), ValueError, "dtrain itself"),

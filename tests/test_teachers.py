@@ -99,7 +99,7 @@ def test_a_class_without_rows_in_a_fold_has_a_column():
     rows = Problem("multi:softprob")
     y = np.where(rows.y == 2, 0, rows.y)
     y[17] = 2
-    with pytest.warns(UserWarning, match="crossfit should be at most the 1 labelled rows of class 2, got 3"):
+    with pytest.warns(UserWarning, match="crossfit should be at most 1, .* got 3"):
         teacher = pi_xgb.fit_teacher(rows.params(), xgb.DMatrix(rows.z, y), 3, teacher="boosted", crossfit=3)
     assert teacher.values.shape == (rows.n, N_CLASSES)
     np.testing.assert_allclose(teacher.values.sum(axis=1), 1, atol=1e-6)
@@ -176,7 +176,7 @@ def test_the_loss_of_a_teacher_is_of_labelled_rows_by_their_weights(labelled, we
     expected = log_loss(rows.y[known], teacher.values[known].astype(float), weight[known])
     assert teacher.loss == pytest.approx(expected, rel=1e-5)
     assert repr(teacher) == f"<LearnedTeacher: boosted 1.00, 2 model(s) each, loss {expected:.4f} out of fold>"
-    assert capsys.readouterr().out.startswith("teacher: q-")
+    assert capsys.readouterr().out.endswith(f"{teacher}\n")
 
 
 @pytest.mark.parametrize("objective", ["rank:pairwise", "survival:aft", "reg:absoluteerror"])
@@ -240,7 +240,7 @@ def test_categories_are_read_where_the_first_row_has_weight_0(kind):
 
 
 @pytest.mark.parametrize("kind", ["forest", "boosted"])
-def test_predict_with_an_unseen_category_names_the_column(kind):
+def test_predict_with_an_unseen_category_names_it(kind):
     rows = Problem("binary:logistic")
     kinds = np.array(list("abc"))[np.arange(rows.n) % 3]
     seen, other = (
@@ -248,7 +248,7 @@ def test_predict_with_an_unseen_category_names_the_column(kind):
         for k in (kinds, np.where(kinds == "a", "new", kinds))
     )
     teacher = pi_xgb.fit_teacher(rows.params(), seen, 3, teacher=kind, crossfit=3)
-    with pytest.raises(ValueError, match="kind"):
+    with pytest.raises(ValueError, match="new"):
         teacher.predict(other)
 
 

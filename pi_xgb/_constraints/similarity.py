@@ -14,7 +14,7 @@ from .._core.blend import Hessian
 from .._core.training import Teacher
 from .._rows.checks import check_whole
 from .._rows.groups import Groups, as_groups
-from .._rows.tables import number_table
+from .._rows.tables import columns_of, number_table
 from .constraint import Constraint
 from .neighbours import Neighbours, k_nearest, same_key, within_radius
 
@@ -88,7 +88,10 @@ class IndividualFairness(Constraint):
         self._row_values_name = "key" if features is None else "features"
         self._features = None if features is None else number_table(features, "features")
         if self._features is None:
-            own = as_groups(key, name="key", missing="error", most=None).by_appearance()
+            table = columns_of(key, "key", "key")
+            if table.isna().any(axis=None):
+                raise ValueError("key must have a value in every row, got missing values: give these a value each")
+            own = as_groups(table, name="key", most=None).by_appearance()
         else:  # codes are positions in the features
             own = Groups(np.arange(len(self._features)), pd.RangeIndex(len(self._features)))
         super().__init__(own, soft=soft, hessian=hessian)

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,7 @@ from xgboost import collective
 from .._arrays import Array
 from .._rows.checks import check_whole
 from .._rows.groups import on_several_workers
-from .._rows.supervision import few_labelled_rows
 from .._stats.folds import check_enough_groups, deal_folds, deal_groups
-from .._warnings import warn_user
 from .._xgb.collective import global_max
 from .._xgb.matrix import query_of_row
 from .._xgb.threads import in_threads
@@ -38,10 +36,7 @@ _FEWEST_SHARED = 4
 def default_crossfit(label: Array, labelled: Array | None, groups: Array | None, *, classes: bool) -> int:
     """Return as many folds as every class and every worker can fill, from 2 to 5."""
     known = np.ones(len(label), bool) if labelled is None else labelled
-    rarest = int(known.sum())
-    of_class = label[known] if label.ndim == 1 else label[known, 0]
-    if classes and known.any() and not (of_class % 1).any():
-        rarest = int(np.unique(of_class, return_counts=True)[1].min())
+    rarest = rarest_class(label[known]) if classes else int(known.sum())
     if groups is not None:
         rarest = min(rarest, len(pd.unique(groups[known])))
     return int(-global_max(np.array([-max(2, min(MOST_FOLDS, rarest))]))[0])
@@ -52,10 +47,7 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     check_whole("crossfit", crossfit)
     n_labelled = n_rows if labelled is None else int(labelled.sum())
     rows = "rows" if labelled is None else "labelled rows"
-    hint = ". Each worker deals its own rows to folds: spread them over all workers, or take fewer folds"
-    hint = hint if collective.is_distributed() else ""
-    if labelled is not None and crossfit and n_labelled < 2:
-        raise few_labelled_rows("labelled", "one row" if n_labelled else "no row", hint)
+    hint = ". Each worker deals its own rows: spread them over all workers" if collective.is_distributed() else ""
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
         raise ValueError(
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
@@ -65,16 +57,11 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
         check_enough_groups(groups if labelled is None else groups[labelled], crossfit, "crossfit_groups")
 
 
-def warn_of_rare_classes(crossfit: int, label: Array, labelled: Array | None) -> None:
-    """Warn of a class with fewer labelled rows than folds: models of some folds may hardly see it."""
-    values, counts = np.unique(label if labelled is None else label[labelled], return_counts=True)
-    if (values % 1).any():  # probabilities, not classes
-        return
-    if counts.size and counts.min() < crossfit:
-        rare = values[counts.argmin()]
-        warn_user(
-            f"crossfit should be at most the {counts.min()} labelled rows of class {rare:g}, got {crossfit}: omit it"
-        )
+def rarest_class(label: Array) -> int:
+    """Return the number of rows of the rarest class (of the first target); that of all rows for other labels."""
+    of_class = label if label.ndim == 1 else label[:, 0]
+    counts = np.unique(of_class, return_counts=True)[1]
+    return len(label) if (of_class % 1).any() else int(counts.min(initial=len(label)))
 
 
 def check_groups_apart(groups: Array | None) -> None:
@@ -83,9 +70,7 @@ def check_groups_apart(groups: Array | None) -> None:
         return
     n_split = on_several_workers(groups)
     if n_split:
-        raise ValueError(
-            f"crossfit_groups must not span workers, got {n_split} groups that do: move each to one worker"
-        )
+        raise ValueError(f"crossfit_groups must not span workers, got {n_split} that do: move each to one worker")
 
 
 def whole_queries(
@@ -97,10 +82,7 @@ def whole_queries(
         return groups if query is None else query
     torn = (groups[1:] != groups[:-1]) & (query[1:] == query[:-1])
     if torn.any():
-        raise ValueError(
-            f"{name} must be equal within a query, got {len(np.unique(query[1:][torn]))} queries with several values: "
-            "give all rows of a query the same value, or leave it out"
-        )
+        raise ValueError(f"{name} must be equal within a query, got {len(np.unique(query[1:][torn]))} that differ")
     return groups
 
 
@@ -160,10 +142,7 @@ class SharedFolds:
         is_complete = all(len(split.train) + len(split.test) == n_known for split in splits)
         if len(splits) < _FEWEST_SHARED or not (is_partition and is_complete):
             return None
-        if groups is not None:
-            # Rows without a label belong to the fold of their group, if it has labelled rows.
-            fold_of = pd.Series(fold_of).groupby(pd.factorize(groups)[0]).transform("max").to_numpy()
-        return cls(fold_of, len(splits))
+        return cls(fold_of if groups is None else _of_groups(fold_of, groups), len(splits))
 
     def subset(self, rows: Array) -> SharedFolds:
         """The folds of some of the rows."""
@@ -220,17 +199,6 @@ class Folds:
         return contextlib.nullcontext(fit()) if self.shared is None else self.shared.model(member, fold, fit)
 
 
-class OutOfFold(NamedTuple, Generic[M]):
-    """What the models of one member predict, out of fold."""
-
-    mean: Array
-    """Of every row."""
-    models: list[M]
-    """One per fold."""
-    whole: M | None
-    """The model of all learnable rows, where one predicts rows of no fold."""
-
-
 def out_of_fold(
     fits: dict[str, Callable[[Array], M]],
     predict: Callable[[M, Array], Array],
@@ -238,8 +206,8 @@ def out_of_fold(
     threads: int,
     *,
     needs_whole: bool = False,
-) -> dict[str, OutOfFold[M]]:
-    """Of each member, the prediction of each row by models not fitted on it, and its models.
+) -> dict[str, tuple[Array, list[M], M | None]]:
+    """Of each member, the prediction of each row by models not fitted on it, these models, that of all rows if any.
 
     ``fits[member](rows)`` and ``predict(model, rows)`` take row numbers. A row of no fold gets the prediction of a
     model of all learnable rows. Of a booster, which repeats the labels more closely than the others, it gets the mean
@@ -269,7 +237,7 @@ def out_of_fold(
         for rows, part in pieces:
             predicted[rows] += part
         whole = own.pop(WHOLE)[0] if WHOLE in own else None
-        results[member] = OutOfFold(predicted, [model for model, _ in own.values()], whole)
+        results[member] = predicted, [model for model, _ in own.values()], whole
     return results
 
 
@@ -289,9 +257,9 @@ def deal_labelled(
     fold_of = np.full(len(label), -1)
     for fold, (_, held_out) in enumerate(folds):
         fold_of[rows[held_out]] = fold
-    if groups is not None and labelled is not None:
-        codes = pd.factorize(groups)[0]
-        fold_of_group = np.full(codes.max() + 1, -1)
-        fold_of_group[codes[rows]] = fold_of[rows]
-        fold_of = fold_of_group[codes]
-    return fold_of
+    return fold_of if groups is None or labelled is None else _of_groups(fold_of, groups)
+
+
+def _of_groups(fold_of: Array, groups: Array) -> Array:
+    """Return the folds with the rows without a label in that of their group, if it has labelled rows."""
+    return np.array(pd.Series(fold_of).groupby(pd.factorize(groups)[0]).transform("max"))

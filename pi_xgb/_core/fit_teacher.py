@@ -5,18 +5,16 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import numpy as np
 import xgboost
 from xgboost import collective
 
 from .._rows.matrix_checks import Evals, check_is_dmatrix
 from .._rows.supervision import weight_of_known
-from .._xgb.matrix import exclusive, slice_rows
+from .._xgb.matrix import exclusive
 from .keywords import Keywords
 from .learners.learned_teacher import LearnedTeacher
 from .learners.recipe import check_teacher_word
-from .metric_eval import eval_of_means
-from .training import Boosting, Spec, Training
+from .training import Boosting, Spec
 
 
 def fit_teacher(
@@ -72,7 +70,7 @@ def fit_teacher(
         Otherwise the teachers see other visits of the patient that they predict, and q repeats the labels.
     verbose_eval : bool or int, default=False
         As for ``xgboost.train``: prints the metrics of ``evals`` every so many rounds, fold by fold, and at the end the
-        metrics of q on the labelled rows, out of fold or on its training rows. With many rows it shows progress.
+        teacher with its loss on the labelled rows. With many rows it shows progress.
 
     Returns
     -------
@@ -120,18 +118,6 @@ def fit_teacher(
         )
         learned: LearnedTeacher = recipe.fit(None if verbose_eval else False)
         learned.about = dataclasses.replace(learned.about, weight=guide.per_row)
-        loss = training.spec.loss
-        if verbose_eval and not (loss.by_query or loss.label_fields != ("label",)):
-            _print_score(learned, training, dprivileged)
+        if verbose_eval:
+            collective.communicator_print(f"{learned}\n")
         return learned
-
-
-def _print_score(teacher: LearnedTeacher, training: Training, matrix: xgboost.DMatrix) -> None:
-    """Print the metrics of q on the labelled rows."""
-    q, known, spec = teacher.values, training.known, training.spec
-    if not known.all():
-        matrix, q = slice_rows(matrix, np.flatnonzero(known)), q[known]
-    scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
-    n_models = len(teacher.members[0].models)
-    rows = f", out of {n_models} folds" if n_models > 1 else ", its training rows" * teacher.learned_here
-    collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows{rows}\n")

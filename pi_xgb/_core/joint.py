@@ -15,7 +15,8 @@ from xgboost.callback import TrainingCallback
 from .._arrays import Array, module_for, read_only, to_host
 from .._files import write_file
 from .._rows.checks import check_folder, check_whole
-from .._rows.matrix_checks import check_labels_per_row, check_matrix, check_same_labels, check_weights
+from .._rows.matrix_checks import check_labels_per_row, check_matrix, check_same_labels
+from .._rows.supervision import row_weights
 from .._warnings import warn_user
 from .._xgb.booster import configuration_of, load_booster
 from .._xgb.matrix import freeze, slice_rows
@@ -82,7 +83,8 @@ class JointTeacher(Teacher):
         self._label = self._spec.loss.label_of(dprivileged, "privileged")  # those of rows without a label may be any
         check_labels_per_row(self._label, dprivileged.num_row(), "privileged")
         if not self._spec.loss.by_query:  # whose weights are those of queries
-            check_weights(dprivileged.get_weight(), dprivileged.num_row(), "privileged")
+            weight = dprivileged.get_weight()
+            row_weights(weight if weight.size else None, len(self._label), name="the weights of privileged")
         own = self._spec.params
         if own.get("booster") == "dart" or any(float(own.get(name, 0)) > 0 for name in ("rate_drop", "one_drop")):
             raise ValueError(

@@ -13,8 +13,8 @@ from xgboost.callback import TrainingCallback
 
 from .._arrays import Array
 from .._privacy_record import Privacy
-from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix, check_queries, check_weights
-from .._rows.supervision import no_labelled_row
+from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix, check_queries
+from .._rows.supervision import no_labelled_row, row_weights
 from .._warnings import warn_user
 from .._xgb.collective import global_max, global_sum, on_any_worker
 from .._xgb.matrix import query_of_row
@@ -294,7 +294,7 @@ class Training:
     ) -> Training:
         """Return the checked training of ``n_rows`` rows; ``name`` is that of their matrix, for messages."""
         check_labels_per_row(label, n_rows, name)
-        check_weights(weight, n_rows, name)
+        row_weights(weight if weight.size else None, n_rows, name=f"the weights of {name}")
         spec.loss.check_labels(label if labelled is None else label[labelled], spec.n_classes, name)
         if label.ndim == 2 and spec.scale_pos_weight != 1:
             raise ValueError("scale_pos_weight is not supported with a teacher and several targets: leave it out")
@@ -314,8 +314,10 @@ class Training:
         check_matrix(matrix, name)
         label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()
         if spec.loss.by_query:
-            check_weights(weight, check_queries(matrix, name), name, unit="query")
-            weight = weight[query_of_row(matrix)] if weight.size else weight
+            n_queries = check_queries(matrix, name)
+            if weight.size:
+                row_weights(weight, n_queries, name=f"the weights of {name}", unit="query")
+                weight = weight[query_of_row(matrix)]
         if not label.size and labelled is not None and not labelled.any():
             label = np.zeros(matrix.num_row(), np.float32)
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._rows.groups import Groups
 from .._stats.paired import student
-from .._xgb.trees import Array, RowSums, sum_rows
+from .._xgb.trees import Array, sum_rows
 from .score import PARTS, Nodes, ratio, scores
 from .sklearn_trees import SklearnSubject
 from .subject import Subject
@@ -36,12 +36,12 @@ class Problem:
         part_of_row = np.random.default_rng(0).permutation(self.weight.size) % PARTS
         return [replace(self, weight=self.weight * (part_of_row != part)) for part in np.unique(part_of_row)]
 
-    def rows_of_output(self, output: int) -> RowSums:
-        """Return the values to add up over rows for one output."""
+    def rows_of_output(self, output: int) -> tuple[Array, Array, Array]:
+        """Return what to add up over rows for one output: code, weight and weighted value."""
         code = self.groups.codes
         if self.metric == "eo":
             code = 2 * code + (self.labels[:, output] == 1)
-        return RowSums(code, self.weight, self.values[:, output] * self.weight)
+        return code, self.weight, self.values[:, output] * self.weight
 
     def nodes(self, sums: Array, value: Array) -> Nodes:
         """Return the quantities of the formula from sums over rows."""
@@ -70,19 +70,17 @@ def scores_of(problems: Sequence[Problem]) -> list[Array]:
     The last entry of the groups is the largest bias at each level. The trees are read once.
     """
     subject = problems[0].subject
-    undefined = [problem.undefined() for problem in problems]
-    totals = [np.zeros((PARTS, mask.shape[0] + 1, subject.n_outputs, subject.n_features)) for mask in undefined]
-    seen = 0
-    for forest, leaves in subject.forests():
-        part = (seen + forest.column) % PARTS
-        seen += leaves.shape[1]
-        for problem, mask, total in zip(problems, undefined, totals, strict=True):
-            n_codes = problem.groups.count * (2 if problem.metric == "eo" else 1)
-            nodes = problem.nodes(*sum_rows(forest, leaves, problem.rows_of_output, n_codes))
-            total += scores(forest, nodes, mask, subject.n_features, part, bound=problem.bound, carry=problem.carry)
-    for mask, total in zip(undefined, totals, strict=True):
+    totals = []
+    forest, leaves = subject.forest()
+    part = forest.column % PARTS
+    for problem in problems:
+        mask = problem.undefined()
+        n_codes = problem.groups.count * (2 if problem.metric == "eo" else 1)
+        nodes = problem.nodes(*sum_rows(forest, leaves, problem.rows_of_output, n_codes))
+        total = scores(forest, nodes, mask, subject.n_features, part, bound=problem.bound, carry=problem.carry)
         # Also for features that no tree uses: an undefined comparison is not 0.
         total[:, np.vstack([mask, mask.all(axis=0)])] = np.nan
+        totals.append(total)
     return totals
 
 

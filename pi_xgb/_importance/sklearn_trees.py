@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -43,13 +42,13 @@ class SklearnSubject:
         leaves = np.asarray(model.apply(X), np.intp)
         self.n_rows, self._leaves = len(leaves), leaves.reshape(len(leaves), self.n_trees)
 
-    def forests(self) -> Iterator[tuple[Forest, Array]]:
-        """Yield all trees, and the leaf of each row."""
+    def forest(self) -> tuple[Forest, Array]:
+        """Return all trees, and the leaf of each row."""
         trees = [
             Tree(tree.children_left, tree.children_right, tree.feature, output, 1.0)
             for tree, output in zip(self._trees, self._outputs, strict=True)
         ]
-        yield forest_of(trees, self.n_outputs), self._leaves
+        return forest_of(trees, self.n_outputs), self._leaves
 
     def mean(self) -> Array:
         """Return the predictions of the model, ``(n, K)``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from .._rows.names import plain
 from .._rows.per_row import check_count
 from .._rows.supervision import row_weights
 from .._xgb.booster import rounds_in_use
-from .._xgb.trees import ALL_OUTPUTS, Array, Forest, forests_with_leaves, read_trees
+from .._xgb.trees import ALL_OUTPUTS, Array, Forest, forest_with_leaves, read_trees
 from .sklearn_trees import SklearnSubject, has_trees
 from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
 
@@ -47,9 +46,9 @@ class Subject:
         self.output_kind = "class" if of_classes else "target"
         self.output_names = [str(name) for name in (range(self.n_outputs) if self.classes is None else self.classes)]
 
-    def forests(self) -> Iterator[tuple[Forest, Array]]:
-        """Yield trees and the leaf of each row, as many trees at once as memory allows."""
-        return forests_with_leaves(self.booster, self.model, self.data, self.begin, self.end)
+    def forest(self) -> tuple[Forest, Array]:
+        """Return all trees, and the leaf of each row."""
+        return forest_with_leaves(self.booster, self.model, self.data, self.begin, self.end)
 
     def mean(self) -> Array:
         """Return the predictions on the scale of y, ``(n, K)``."""
@@ -74,7 +73,7 @@ class Subject:
 
         NaN where XGBoost has none: for trees with vector leaves before 3.2.
         """
-        all_rounds = (self.begin, self.end) == (0, self.model.n_rounds)
+        all_rounds = (self.begin, self.end) == (0, len(self.model.rounds) - 1)
         booster = self.booster if all_rounds else self.booster[self.begin : self.end]
         try:
             score = booster.get_score(importance_type=kind)

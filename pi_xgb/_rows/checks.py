@@ -78,10 +78,7 @@ def check_bootstrap(n_boot: Any, confidence: Any) -> None:
 def check_no_mask(values: Any, name: str) -> None:
     """Raise if a mask hides values, since NumPy would pass the values under the mask on."""
     if isinstance(values, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(values).tolist()):
-        raise TypeError(
-            f"{name} is a masked array, whose hidden values would be read: pass array.filled(0), or "
-            "array.astype(float).filled(numpy.nan) where NaN means a missing value"
-        )
+        raise TypeError(f"{name} is a masked array, whose hidden values would be read: pass array.filled(...)")
 
 
 def check_folder(path: os.PathLike[str] | str) -> Path:

@@ -37,12 +37,8 @@ class Dealing(NamedTuple):
                 raise ValueError(f"nfold must be at most the {n_units} {what}, got {self.nfold}: use fewer folds")
             if not self.stratified:
                 return self._dealt(rows, units)
-            try:
-                from sklearn.model_selection import StratifiedKFold
-            except ImportError as error:
-                raise ImportError(
-                    'stratified=True needs scikit-learn, as in xgboost.cv: pip install ".[sklearn]" in a checkout'
-                ) from error
+            from sklearn.model_selection import StratifiedKFold
+
             folds = StratifiedKFold(self.nfold, shuffle=True, random_state=self.seed)
         if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
             groups = {} if query is None else {"groups": query[rows]}
@@ -68,8 +64,7 @@ def _checked_folds(folds: Any, labelled: Array | None, query: Array | None, n_ro
     for number, (train, test) in enumerate(pairs):
         if labelled is not None and not labelled[test].all():
             raise ValueError(
-                f"folds must hold out labelled rows only, got {int((~labelled[test]).sum())} rows without a label, "
-                "which cannot be scored: hold out labelled rows"
+                f"folds must hold out labelled rows, got {int((~labelled[test]).sum())} rows without a label"
             )
         if query is not None:
             check_apart(query, train, test, number)

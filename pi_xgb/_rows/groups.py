@@ -1,14 +1,13 @@
 """From sensitive features to groups: a code per row and a name per code.
 
-Rows whose value is missing form a group, so that no row is dropped. With ``missing="error"`` they are an error, for
-callers to which two unknown values must not count as equal.
+Rows whose value is missing form a group, so that no row is dropped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,7 +48,6 @@ def as_groups(
     n_rows: int | None = None,
     *,
     name: str = "sensitive_features",
-    missing: Literal["group", "error"] = "group",
     most: int | None = MAX_GROUPS,
 ) -> Groups:
     """Return the nonempty groups of one column, or the intersections of several, sorted by name.
@@ -57,19 +55,15 @@ def as_groups(
     Takes a list, array, Series or Categorical, several columns as a DataFrame, 2-D array or dict, and columns and
     tables of other libraries. ``most`` is the limit of :func:`check_few`; None skips that check.
     """
-    return groups_of(encoded_columns(sensitive_features, n_rows, name=name, missing=missing), most, name)
+    return groups_of(encoded_columns(sensitive_features, n_rows, name=name), most, name)
 
 
 def encoded_columns(
-    sensitive_features: Any,
-    n_rows: int | None = None,
-    *,
-    name: str = "sensitive_features",
-    missing: Literal["group", "error"] = "group",
+    sensitive_features: Any, n_rows: int | None = None, *, name: str = "sensitive_features"
 ) -> list[Groups]:
     """Return the groups of each sensitive column; unnamed columns get Fairlearn's names."""
     table = columns_of(sensitive_features, name, "sensitive_feature", n_rows)
-    return [_encode(label, values, name, missing) for label, values in table.items()]
+    return [_encode(label, values, name) for label, values in table.items()]
 
 
 def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS, name: str = "sensitive_features") -> Groups:
@@ -106,22 +100,17 @@ def on_several_workers(values: Array) -> int:
 def check_several(groups: Groups) -> None:
     """Raise if there is nothing to compare."""
     if groups.count < 2:
-        raise ValueError(
-            f"sensitive_features has one group only, {describe(groups.names)}: at least two are needed to compare"
-        )
+        raise ValueError(f"sensitive_features has one group only, {describe(groups.names)}: at least two are compared")
 
 
 def check_few(groups: Groups, n_rows: int, most: int, name: str = "sensitive_features") -> None:
     """Raise if there are more than ``most`` groups, or fewer than two rows per group on average."""
     limit = min(most, max(2, n_rows // 2))
     if groups.count > limit:
-        raise ValueError(
-            f"{name} makes {groups.count} groups of {n_rows} rows, and at most {limit} are taken: leave "
-            "out identifiers, and cut numbers into bands, for example with pandas.cut"
-        )
+        raise ValueError(f"{name} makes {groups.count} groups of {n_rows} rows, of at most {limit}: use pandas.cut")
 
 
-def _encode(label: Hashable, values: pd.Series[Any], name: str, missing: str) -> Groups:
+def _encode(label: Hashable, values: pd.Series[Any], name: str) -> Groups:
     try:
         codes, names = pd.factorize(values, sort=True)
     except TypeError:  # values of types that cannot be compared
@@ -130,15 +119,9 @@ def _encode(label: Hashable, values: pd.Series[Any], name: str, missing: str) ->
         names = names.astype(names.categories.dtype)
     absent = codes < 0
     if absent.any():
-        if missing == "error":
-            raise ValueError(
-                f"{name} must have a value in every row, got {int(absent.sum())} missing values, first in row "
-                f'{int(absent.argmax())}: give them a separate value, such as "unknown"'
-            )
         if names.isin([MISSING]).any():
             raise ValueError(
-                f"{name} has missing values in {label!r}, which become a group called {MISSING!r}, but a group has "
-                "that name: rename it"
+                f"{name} has missing values in {label!r}, where a group has the name {MISSING!r}: rename it"
             )
         codes = np.where(absent, len(names), codes)
         names = pd.Index([*names.tolist(), MISSING], dtype=object)

@@ -76,21 +76,15 @@ def read_target(
         codes, distinct = pd.factorize(known, sort=True)
     except TypeError as error:
         types = ", ".join(sorted({type(value).__name__ for value in known}))
-        raise TypeError(
-            f"{name} must have classes of one sortable type, got {types} ({error}): convert them to text"
-        ) from error
+        raise TypeError(f"{name} must have classes of one sortable type, got {types}: convert them to text") from error
     distinct = np.asarray(distinct, known.dtype)
     if len(distinct) < 2:
         row = "row" if labelled.all() else "labelled row"
-        raise ValueError(
-            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: there is one class or one number to "
-            "learn, add rows with another"
-        )
+        raise ValueError(f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: add rows with another")
     for text in [value for value in distinct if isinstance(value, str) and (value in EMPTY or not value.strip())]:
         # NumPy makes "nan" of NaN among texts, and forms make " " of no answer.
         warn_user(
-            f"{name} has the class {str(text)!r}, which may mean a missing label: if so, pass an empty field in a "
-            "file, None or NaN in a table"
+            f"{name} has the class {str(text)!r}, which may mean a missing label: if so, pass an empty field or None"
         )
     if objective is None:
         is_number = distinct.dtype.kind in "iuf" and not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
@@ -98,8 +92,7 @@ def read_target(
         objective = "binary:logistic" if len(distinct) == 2 else objective
         if whole_numbers == "error" and objective == "reg:squarederror" and (distinct == np.round(distinct)).all():
             raise ValueError(
-                f"{name} has {len(distinct)} different whole numbers, which can be classes or amounts: pass "
-                f"{option}multi:softprob or {option}reg:squarederror"
+                f"{name} has {len(distinct)} whole numbers: pass {option}multi:softprob or {option}reg:squarederror"
             )
     holds_classes = classes or _holds_classes(distinct, objective, name, option)
     values = np.zeros(len(column), np.float32)
@@ -114,10 +107,7 @@ def encode_labels(y: Any, classes: Array | None, *, name: str = "y", like: str =
     column = unboxed(per_row(name, y, kind="values", hint="leave out rows without a label"))
     codes = np.asarray(pd.Index(classes).get_indexer(pd.Index(column)))
     if unknown := pd.unique(column[codes < 0]).tolist():
-        raise ValueError(
-            f"{name} must have classes of {like}, {classes.tolist()}, got {unknown[:5]}: evaluate on rows of these "
-            "classes, or train on rows of the others too"
-        )
+        raise ValueError(f"{name} must have classes of {like}, {classes.tolist()}, got {unknown[:5]}: leave them out")
     return codes.astype(np.float32)
 
 
@@ -134,8 +124,7 @@ def read_targets(y: Any) -> tuple[Array, Array]:
     if (partial := gaps.any(axis=1) & labelled).any():
         raise ValueError(
             f"y must have all {values.shape[1]} labels of a row or none, got some of them in {int(partial.sum())} of "
-            f"{len(values)} rows, first in row {int(partial.argmax())}: leave such rows out, or make all their labels "
-            "missing, so that only the teacher supervises them"
+            f"{len(values)} rows, first in row {int(partial.argmax())}: make all their labels missing"
         )
     if not labelled.any():
         raise no_labelled_row("y")
@@ -149,10 +138,7 @@ def warn_of_odd_classes(target: Target, name: str = "y") -> None:
     classes = (np.unique(known) if target.classes is None else np.asarray(target.classes)).tolist()
     condition = "y == -1, np.nan" if classes[0] == -1 else "y == '-1', None" if "-1" in classes else ""
     if condition and len(classes) > 2 and (target.classes is not None or len(classes) == 3):
-        warn_user(
-            f"{name} has the class -1 beside {len(classes) - 1} others; where it means that there is no label, as in "
-            f"scikit-learn, it must be missing: np.where({condition}, y), or an empty field in a file"
-        )
+        warn_user(f"{name} has the class -1 beside {len(classes) - 1} others: if no label, np.where({condition}, y)")
 
 
 def _holds_classes(distinct: Array, objective: str, name: str, option: str) -> bool:
@@ -162,7 +148,5 @@ def _holds_classes(distinct: Array, objective: str, name: str, option: str) -> b
     if distinct.dtype.kind in "iuf" and distinct.min() >= 0 and distinct.max() <= 1 and distinct.tolist() != [0, 1]:
         return False
     if len(distinct) > 2:
-        raise ValueError(
-            f"{name} must have two classes for {objective}, got {len(distinct)}: pass {option}multi:softprob"
-        )
+        raise ValueError(f"{name} needs two classes for {objective}, got {len(distinct)}: use {option}multi:softprob")
     return True

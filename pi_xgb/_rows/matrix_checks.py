@@ -10,7 +10,8 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._xgb.matrix import labels_of, query_of_row
+from .._xgb.matrix import labels_of, query_of_row, row_fields
+from .per_row import check_count
 
 Evals = list[tuple[xgboost.DMatrix, str]]
 
@@ -18,9 +19,7 @@ Evals = list[tuple[xgboost.DMatrix, str]]
 def check_is_dmatrix(matrix: Any, name: str) -> None:
     """Raise unless this is a DMatrix of any kind."""
     if not isinstance(matrix, xgboost.DMatrix):
-        raise TypeError(
-            f"{name} must be an xgboost.DMatrix, got {type(matrix).__name__}: wrap it as xgboost.DMatrix(data, label=y)"
-        )
+        raise TypeError(f"{name} must be an xgboost.DMatrix, got {type(matrix).__name__}: use xgboost.DMatrix(data, y)")
 
 
 def check_matrix(matrix: Any, name: str) -> None:
@@ -32,8 +31,7 @@ def check_matrix(matrix: Any, name: str) -> None:
     wrong = np.flatnonzero(~np.isfinite(margin.reshape(len(margin), -1)).all(axis=1)) if margin.size else margin
     if wrong.size:
         raise ValueError(
-            f"the base_margin of {name} must be finite, got {wrong.size} rows where it is not, first row {wrong[0]}: "
-            "give every row a finite margin"
+            f"the base_margin of {name} must be finite, got {wrong.size} rows where it is not, first row {wrong[0]}"
         )
 
 
@@ -41,54 +39,27 @@ def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
     """Return the number of queries; raise if there are none."""
     query = query_of_row(matrix)
     if query is None:
-        raise ValueError(
-            f"{name} has no queries, within which rows are ranked: build it as xgboost.DMatrix(data, label, qid=...), "
-            "with the rows of a query next to each other"
-        )
+        raise ValueError(f"{name} has no queries, within which rows rank: build it with xgboost.DMatrix(..., qid=...)")
     return int(query[-1]) + 1
-
-
-def check_weights(weight: Array, n_rows: int, name: str, *, unit: str = "row") -> None:
-    """Raise unless there is one weight per ``unit``, finite, at least 0, and not all 0."""
-    if weight.size == 0:
-        return
-    if weight.size != n_rows:
-        units = "queries" if unit == "query" else "rows"
-        raise ValueError(f"{name} has {weight.size} weights for {n_rows} {units}: give one weight per {unit}")
-    low, high = weight.min(), weight.max()
-    if not (low >= 0 and np.isfinite(high) and (high > 0 or collective.is_distributed())):
-        raise ValueError(f"the weights of {name} must be finite, at least 0 and not all 0, got {low} to {high}")
 
 
 def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
     """Raise unless there is one label per row, and at least one row."""
     if n_rows == 0:
-        place = " on this worker: spread the rows over all workers, or use fewer workers"
-        raise ValueError(
-            f"{name} has no rows{place if collective.is_distributed() else ': there is nothing to train on'}"
-        )
-    if len(label) != n_rows:
-        raise ValueError(
-            f"{name} must have one label per row, got {label.size} labels for {n_rows} rows: "
-            "build it as xgboost.DMatrix(data, label=y)"
-        )
+        here = " on this worker" if collective.is_distributed() else ""
+        raise ValueError(f"{name} has no rows{here}: pass rows to train on, to every worker")
+    check_count(f"the label of {name}", len(label), n_rows)
 
 
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
     """Raise unless both matrices have the same labels and queries, and weights that agree."""
     check_same_labels(_labels_or_bounds(dtrain), _labels_or_bounds(privileged), labelled)
-    query, privileged_query = query_of_row(dtrain), query_of_row(privileged)
-    if query is not None and privileged_query is not None and not np.array_equal(query, privileged_query):
-        raise ValueError(
-            "the queries of dtrain and privileged differ: build both with the same qid, from the same table in the "
-            "same order"
-        )
-    weight = privileged.get_weight()
-    if weight.size and not np.array_equal(weight, dtrain.get_weight()):
-        raise ValueError(
-            "the weights of privileged differ from the weights of dtrain, which apply to both: leave them out of "
-            "privileged"
-        )
+    ours, theirs = row_fields(dtrain), row_fields(privileged)
+    for field, what in (("group", "queries"), ("weight", "weights")):
+        if field in theirs and not np.array_equal(theirs[field], ours.get(field, ())):
+            raise ValueError(
+                f"the {what} of privileged differ from those of dtrain, which apply to both: leave them out"
+            )
 
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
@@ -97,9 +68,8 @@ def check_same_labels(label: Array, privileged_label: Array, labelled: Array | N
         raise ValueError("privileged has no labels: build it as xgboost.DMatrix(data, label=y), with those of dtrain")
     if label.shape != privileged_label.shape:
         raise ValueError(
-            f"privileged must describe the rows of dtrain: dtrain has {len(label)} rows, privileged has "
-            f"{len(privileged_label)} (labels of shape {label.shape} and {privileged_label.shape}). Build both from "
-            "the same table, in the same order, with all targets"
+            f"privileged must describe the {len(label)} rows of dtrain, got labels of shape {privileged_label.shape}, "
+            f"not {label.shape}: build both from the same table"
         )
     differs = label != privileged_label
     if differs.ndim == 2:
@@ -125,10 +95,7 @@ def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> No
     shared = sorted(set(dtrain.feature_names or ()) & set(privileged.feature_names or ()))
     both = "privileged is dtrain itself" if privileged is dtrain else f"columns {shared} are in dtrain and privileged"
     if shared or privileged is dtrain:
-        raise ValueError(
-            f"{both}: give each column to one of the two. (train and cv take allow_overlap=True for a teacher that "
-            "sees the classifier features.)"
-        )
+        raise ValueError(f"{both}: give each column to one of the two, or pass allow_overlap=True to train and cv")
 
 
 def check_evals(evals: Any, name: str, pair: str = "(DMatrix, name)") -> list[Any]:
@@ -136,10 +103,7 @@ def check_evals(evals: Any, name: str, pair: str = "(DMatrix, name)") -> list[An
     pairs = list(evals) if isinstance(evals, Iterable) else [evals]
     for entry in pairs:
         if not isinstance(entry, (tuple, list)) or len(entry) != 2:
-            raise TypeError(
-                f"{name} must be a list of pairs {pair}, got an entry of type {type(entry).__name__}: give a list even "
-                "for one pair"
-            )
+            raise TypeError(f"{name} must be a list of pairs {pair}, got an entry {type(entry).__name__}: give a list")
     return pairs
 
 
@@ -147,6 +111,5 @@ def check_metric(custom_metric: Any) -> None:
     """Raise unless custom_metric is a function, before a teacher is trained."""
     if custom_metric is not None and not callable(custom_metric):
         raise TypeError(
-            f"custom_metric must be a function of (predictions, DMatrix), got {custom_metric!r}: names of XGBoost's "
-            "metrics go into params['eval_metric']"
+            f"custom_metric must be a function, got {custom_metric!r}: put names into params['eval_metric']"
         )

@@ -74,8 +74,8 @@ def per_row(
     if gaps.any() and (missing == "refuse" or kind == "truth values"):
         advice = (kind != "numbers" and hint) or "fill them in, or leave these rows out"
         raise ValueError(
-            f"{name} must have a value in every {unit}, got {int(gaps.sum())} missing values in {len(array)}, first "
-            f"in {unit} {np.argwhere(gaps)[0, 0]}: {advice}"
+            f"{name} must have a value in every {unit}, got {int(gaps.sum())} missing values in {len(array)}, first in "
+            f"{unit} {np.argwhere(gaps)[0, 0]}: {advice}"
         )
     if kind == "values":
         return np.array(array)
@@ -109,9 +109,7 @@ def on_host(values: Any, name: str = "y") -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ValueError(
-            f"{name} must have the same number of values in each row, got lists of several lengths: pass an array"
-        ) from error
+        raise ValueError(f"{name} must have rows of one length, got lists of several lengths: pass an array") from error
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
         items = np.array(values, dtype=object)
         if not all(isinstance(item, (str, bytes)) for item in items.flat):
@@ -125,9 +123,7 @@ def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", t
         raise ValueError(f"{name} is empty: give one value per {unit}")
     if n_rows not in (None, count):
         units = {"row": "rows", "query": "queries"}[unit] + (f" of {table}" if table else "")
-        raise ValueError(
-            f"{name} must have one value for each of the {n_rows} {units}, got {count}: build both from the same table"
-        )
+        raise ValueError(f"{name} must have one value for each of the {n_rows} {units}, got {count}: give as many")
 
 
 def unboxed(array: NDArray[Any]) -> NDArray[Any]:
@@ -143,9 +139,7 @@ def unboxed(array: NDArray[Any]) -> NDArray[Any]:
 def as_columns(name: str, array: NDArray[Any], unit: Unit = "row", *, several: bool) -> NDArray[Any]:
     """Return a vector, also from a table of one column; or a table where a row may have ``several`` values."""
     if array.ndim == 0:
-        raise TypeError(
-            f"{name} must have one value per {unit}, got {array.item()!r}: give a list, an array or a Series"
-        )
+        raise TypeError(f"{name} must have one value per {unit}, got {array.item()!r}: give a list or an array")
     if array.ndim == 2 and array.shape[1] == 1:
         return array[:, 0]
     if array.ndim == 2 and not several:

@@ -76,7 +76,7 @@ def _read(path: Path, search: str) -> dict[str, Any]:
     if stored != search:
         raise ValueError(
             f"resume must be a file of this search, got {str(path)!r}, which belongs to another search (other rows, "
-            "folds, params, candidates, resume_key or versions): pass another file, or delete this one"
+            "keywords, resume_key or versions): pass another file, or delete this one"
         )
     return finished
 
@@ -95,7 +95,7 @@ def _digest(resume_key: str | None, inputs: Mapping[str, Any]) -> str:
     if code and resume_key is None:
         raise ValueError(
             f"resume_key must be a text where the search runs your own code, got None with code in {', '.join(code)}: "
-            "resume cannot detect changes of code. Pass resume_key='1', and another text after a change"
+            "pass resume_key='1', and another text after a change"
         )
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
@@ -109,7 +109,7 @@ def _parts(value: Any, unread: list[Any]) -> Any:
     if isinstance(value, xgboost.DMatrix):
         rows = value.get_data()
         stored = [rows.shape, rows.data, rows.indices, rows.indptr]
-        return [value.feature_names, value.feature_types, *stored, *row_fields(value)]
+        return [value.feature_names, value.feature_types, *stored, row_fields(value)]
     if isinstance(value, xgboost.Booster):
         return hashlib.sha256(value.save_raw()).hexdigest()
     if isinstance(value, _TEXTS):

@@ -20,21 +20,13 @@ MOST_WEIGHT = 1e12
 
 def no_labelled_row(name: str) -> ValueError:
     """Return the error for data without labels."""
-    return few_labelled_rows(name, "no row")
-
-
-def few_labelled_rows(name: str, rows: str, hint: str = "") -> ValueError:
-    """Return the error for data with fewer labels than a teacher needs."""
-    return ValueError(f"{name} has {rows} with a label: add labelled rows, from which a teacher learns{hint}")
+    return ValueError(f"{name} has no row with a label: add labelled rows, from which a teacher learns")
 
 
 def warn_of_idle_rows(idle: Array) -> None:
     """Warn of rows with neither a label nor a teacher, whose features place cuts all the same."""
     if idle.any():
-        warn_user(
-            f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher with a weight above 0: only "
-            "their features count, since they place splits. Leave these rows out"
-        )
+        warn_user(f"{int(idle.sum())} of {len(idle)} rows have neither a label nor a teacher: leave them out")
 
 
 def read_labelled(labelled: Any, n_rows: int | None = None, table: str = "dtrain") -> Array | None:
@@ -74,7 +66,7 @@ def row_weights(
         return None
     hint = "a weight of 0 ignores a row"
     weight = per_row(name, sample_weight, n_rows, within=NOT_NEGATIVE, unit=unit, table=table, hint=hint)
-    if not (weight if labelled is None else weight[labelled]).any():
+    if not ((weight if labelled is None else weight[labelled]).any() or collective.is_distributed()):
         rows = unit if labelled is None else f"{unit} that has a label"
         raise ValueError(f"{name} must be above 0 somewhere, got 0 in every {rows}: zero weights ignore all rows")
     if weight.max() > LARGEST / weight.size:
@@ -96,13 +88,10 @@ def weight_beside(empty: Array) -> Array | None:
     if not empty.any():
         return None
     if empty.all() and not collective.is_distributed():
-        raise ValueError(
-            f"privileged must have values, got none in {len(empty)} rows: check how the privileged columns were joined "
-            "to the rows, or train without them"
-        )
+        raise ValueError(f"privileged must have values, got none in {len(empty)} rows: check how they were joined")
     warn_user(
         f"{int(empty.sum())} of {len(empty)} rows have no privileged value: only their labels count. Pass "
-        f"teacher_weight=numpy.ones({len(empty)}) to use the teacher there too",
+        f"teacher_weight=numpy.ones({len(empty)}) to use the teacher there too"
     )
     return 1.0 - empty
 
@@ -111,6 +100,5 @@ def check_evals_are_labelled(labelled: Array | None, dtrain: xgboost.DMatrix, ev
     """Raise if dtrain has unlabelled rows and is among the evals: metrics would use unknown labels."""
     if labelled is not None and any(matrix is dtrain for matrix, _ in evals):
         raise ValueError(
-            "dtrain must not be among the evals, since it has rows without a label: evaluate on its labelled rows, "
-            "evals=[(dtrain.slice(np.flatnonzero(labelled)), 'train'), ...]"
+            "dtrain with unlabelled rows must not be among the evals: pass dtrain.slice(np.flatnonzero(labelled))"
         )

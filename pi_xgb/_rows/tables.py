@@ -94,10 +94,7 @@ def listed(columns: Any) -> list[Any]:
         return []
     items = [columns] if isinstance(columns, (str, int, np.integer)) else list(dict.fromkeys(columns))
     if any(isinstance(item, (bool, np.bool_)) for item in items):  # they would count as the positions 0 and 1
-        raise TypeError(
-            "columns must be given by names or positions, got truth values: pass X.columns[mask], or "
-            "numpy.flatnonzero(mask) for an array"
-        )
+        raise TypeError("columns must be given by names or positions, got truth values: pass X.columns[mask]")
     return items
 
 
@@ -105,10 +102,7 @@ def locate(table: Any, columns: Sequence[Any], name: str, what: str) -> list[int
     """Return the positions of these columns in the table ``name``; ``what`` is the keyword that lists them."""
     known = column_names(table) or list(range(table.shape[1]))
     if missing := [column for column in columns if column not in known]:
-        raise ValueError(
-            f"{what} must be columns of {name}, got {describe(missing)}: add them for fit, or choose among "
-            f"{describe(known)}"
-        )
+        raise ValueError(f"{what} must be columns of {name}, got {describe(missing)}: choose among {describe(known)}")
     return [known.index(column) for column in columns]
 
 
@@ -152,28 +146,11 @@ def side_by_side(left: Any, right: Any) -> Any:
     return pd.concat(frames, axis=1)
 
 
-def check_no_text(table: Any, name: str) -> None:
-    """Raise if a column holds text, which XGBoost accepts as categories only, or dates."""
-    if not isinstance(table, pd.DataFrame):
-        return
-    for column, dtype in zip(table.columns, table.dtypes, strict=True):
-        if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):
-            hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
-        elif dtype.kind in "mM":
-            hint = "pass a number, such as days since an event"
-        else:
-            continue
-        raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
-
-
 def check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
     """Raise if the two differ in the number or in the order of rows."""
     n_expected, n_rows = row_count(X), row_count(privileged)
     if n_expected != n_rows:
-        raise ValueError(
-            f"{name} must describe the rows of {X_name}: {X_name} has {n_expected} rows, {name} has {n_rows}. Take "
-            "both from the same table, in the same order"
-        )
+        raise ValueError(f"{name} must describe the rows of {X_name}: {X_name} has {n_expected} rows, {name} {n_rows}")
     check_same_order(X, privileged, X_name, name)
 
 
@@ -185,7 +162,7 @@ def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
     if not ours.equals(theirs) and ours.is_unique and theirs.is_unique and ours.isin(theirs).all():
         raise ValueError(
             f"{name} and {X_name} have the same index in another order, but rows are matched by position: pass "
-            f"{name}.loc[{X_name}.index], or reset an index without meaning"
+            f"{name}.loc[{X_name}.index]"
         )
 
 

@@ -40,8 +40,8 @@ class Views:
                 )
             if hidden_from_student:
                 raise ValueError(
-                    f"the group column {column!r} of a constraint is also a feature: add it to privileged_features, so "
-                    "that only the constraint reads it. If the student may use it, pass the constraint its values"
+                    f"the group column {column!r} of a constraint is also a feature: add it to privileged_features or, "
+                    "if the student may use it, pass the constraint its values"
                 )
         return as_frame(take(table, [labels.index(column)])).iloc[:, 0].to_numpy()
 
@@ -55,10 +55,7 @@ class Views:
             names = column_names(table) or self.privileged_labels
             missing = [label for label in seen if label not in names]
             if missing or table.shape[1] != len(names):
-                raise ValueError(
-                    f"the privileged columns of {rows} lack {describe(missing) or 'some'}: pass all columns that the "
-                    f"teacher learns from, {describe(seen)}, or none"
-                )
+                raise ValueError(f"the privileged columns of {rows} lack {describe(missing) or 'some'}: pass them")
             part = take(table, [names.index(label) for label in seen])
             return side_by_side(as_table(X, "X"), part) if sees_all else part
 
@@ -76,24 +73,18 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
     if features:
         if privileged is not None or eval_privileged is not None:
             given = "eval_privileged" if privileged is None else "privileged"
-            raise ValueError(
-                f"{given} and privileged_features were both given: privileged columns are either columns of X or a "
-                "separate table. Drop one of the two"
-            )
+            raise ValueError(f"{given} and privileged_features were both given: drop one of the two")
         return _divide_within(X, sets, features)
     if eval_privileged is not None and (privileged is None or len(sets or ()) != len(eval_privileged)):
         raise ValueError(
-            "eval_privileged needs privileged, and must have one table (or None) for each of the "
-            f"{len(sets or ())} evaluation sets of eval_set, got {len(eval_privileged)}: pass both, of the same columns"
+            f"eval_privileged needs privileged, and a table (or None) for each of the {len(sets or ())} pairs of "
+            f"eval_set, got {len(eval_privileged)}: pass both"
         )
     if privileged is None:
         return Views(X, sets, None, None, _labels(X), [])
     z = _beside(X, privileged, "X", "privileged")
     if shared := set(map(str, column_names(X) or ())) & set(map(str, column_names(z) or ())):
-        raise ValueError(
-            f"privileged must have no columns of X, got {describe(sorted(shared))}: drop them from one of the two. "
-            "teacher_sees='all' gives the teacher the classifier features as well"
-        )
+        raise ValueError(f"privileged must have no columns of X, got {describe(sorted(shared))}: drop them")
     pairs = enumerate(zip(sets or (), eval_privileged or (), strict=False))
     tables = [_beside(X_i, z_i, f"eval_set[{i}]", f"eval_privileged[{i}]") for i, ((X_i, _), z_i) in pairs]
     return Views(X, sets, z, tables or None, _labels(X), _labels(z))
@@ -127,10 +118,7 @@ def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
     own = [labels[i] for i in locate(table, features, "X", "privileged_features")]
     others = [label for label in labels if label not in own]
     if not others:
-        raise ValueError(
-            f"privileged_features must leave the student a column of X, got all {len(own)}: remove a column that "
-            "exists at predict"
-        )
+        raise ValueError(f"privileged_features must leave the student a column of X, got all {len(own)}: name fewer")
     student, privileged = _split(table, features, len(others))
     eval_set = eval_privileged = None
     if sets is not None:

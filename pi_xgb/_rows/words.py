@@ -25,11 +25,9 @@ def is_text(column: pd.Series[Any]) -> bool:
 def first_text(column: pd.Series[Any], file: str) -> str:
     """Return the first value that is not a number, and its place."""
     values = column.astype(object)
-    present = values.notna() & ~values.isin(MISSING)
-    is_number = pd.to_numeric(values, errors="coerce").notna()
-    is_truth = values.astype(str).str.lower().isin(["true", "false"])
-    suspects = [present & ~is_number & ~is_truth, present & ~is_number, present]
-    row = int(next((suspect for suspect in suspects if suspect.any()), values.notna()).to_numpy().argmax())
+    wrong = values.notna() & ~values.isin(MISSING) & pd.to_numeric(values, errors="coerce").isna()
+    stray = wrong & ~values.astype(str).str.lower().isin(["true", "false"])
+    row = int((stray if stray.any() else wrong).to_numpy().argmax())
     return f"{values.iloc[row]!r} in {place_of(int(values.index[row]), file)}"
 
 

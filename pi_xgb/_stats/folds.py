@@ -76,8 +76,8 @@ def _rows(part: Any, n_rows: int, number: int) -> Array:
     is_numbers = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind in "iu"
     if not is_numbers or rows.min() < 0 or rows.max() >= n_rows:
         raise ValueError(
-            f"fold {number} must have row numbers from 0 to {n_rows - 1} on both sides, or one truth value for each of "
-            f"the {n_rows} rows, got {part!r:.60}"
+            f"fold {number} must have row numbers from 0 to {n_rows - 1} on both sides, or truth values for all "
+            f"{n_rows} rows, got {part!r:.60}"
         )
     return rows.astype(np.int64)
 
@@ -86,10 +86,7 @@ def check_apart(groups: Array, train: Array, test: Array, number: int) -> None:
     """Raise if a group is on both sides of a fold."""
     held_out = pd.Series(groups[test])
     if shared := held_out[held_out.isin(groups[train])].tolist():
-        raise ValueError(
-            f"fold {number} has rows of the group {shared[0]!r} on both sides: pass folds that keep groups together, "
-            "such as scikit-learn's GroupKFold, or leave folds out"
-        )
+        raise ValueError(f"fold {number} has rows of the group {shared[0]!r} on both sides: keep groups together")
 
 
 def groups_of_classes(label: Array, groups: Array) -> tuple[Array, Array]:

@@ -32,8 +32,6 @@ def load_booster(name: str | os.PathLike[str]) -> xgboost.Booster:
 def best_round(booster: xgboost.Booster) -> int | None:
     """Return the best round, counted from 0, of a training that stopped early; else None."""
     best = booster.attr("best_iteration")
-    if best is not None and not best.isdecimal():
-        raise ValueError(f"best_iteration of the model must be the number of a round, got {best!r}: it is damaged")
     return None if best is None else int(best)
 
 

@@ -45,8 +45,7 @@ def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
     encoded = {} if set(categorical) <= set(ours) else dict(zip(names, _encoded_categories(booster), strict=False))
     if not set(categorical) <= ours.keys() | encoded.keys():
         raise ValueError(
-            "the model has categorical features but does not store their categories: it was trained by XGBoost before "
-            "3.1, or on numbers for categories. Train it again on a table with text"
+            "the model has categorical features but not their names, as before XGBoost 3.1: train it again"
         )
     return {name: ours[name] if name in ours else decoded_categories(encoded[name], name) for name in categorical}
 
@@ -93,11 +92,8 @@ def _encoded_categories(booster: xgboost.Booster) -> list[dict[str, Any]]:
 
 
 def _stored_categories(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
-    try:
-        stored = json.loads(booster.attr(_CATEGORIES) or "{}")
-        return {feature: pd.Index(names, dtype=object) for feature, names in stored.items()}
-    except (ValueError, AttributeError, TypeError):
-        raise ValueError(f"the names of categories in the model (its attribute {_CATEGORIES}) are damaged") from None
+    stored = json.loads(booster.attr(_CATEGORIES) or "{}")
+    return {feature: pd.Index(names, dtype=object) for feature, names in stored.items()}
 
 
 def decoded_categories(encoded: Mapping[str, Any], feature: str) -> pd.Index[Any]:
@@ -110,8 +106,8 @@ def decoded_categories(encoded: Mapping[str, Any], feature: str) -> pd.Index[Any
         return pd.Index([text[a:b].decode() for a, b in itertools.pairwise(ends)])
     except UnicodeDecodeError:
         raise ValueError(
-            f"the model has categories of {feature!r} with non-ASCII characters, which XGBoost truncates where they "
-            "come from pandas: train it with pi-xgb train, or from a pyarrow table"
+            f"the model has categories of {feature!r} with non-ASCII characters, which XGBoost truncated: train it "
+            "with pi-xgb train, or from a pyarrow table"
         ) from None
 
 
@@ -120,7 +116,5 @@ def warn_of_pieces(booster: xgboost.Booster) -> None:
     if names := kept_in_pieces(booster):
         warn_user(
             f"the categories of {', '.join(map(repr, names))} have non-ASCII characters, which XGBoost "
-            f"{xgboost.__version__} truncates if they come from pandas: it then misreads a table with other categories "
-            "or another order of them. Use XGBoost 3.4 or later, names in ASCII, or .cat.codes "
-            "of one fixed list"
+            f"{xgboost.__version__} truncates and then confuses: use XGBoost 3.4, names in ASCII or numbers"
         )

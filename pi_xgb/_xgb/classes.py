@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from .booster import configuration_of
-
 _CLASSES = "pi_xgb_classes"
 
 
@@ -35,18 +33,8 @@ def read_classes(booster: xgboost.Booster) -> Any:
     encoded = booster.attr(_CLASSES)
     if encoded is None:
         return None
-    n_classes = max(configuration_of(booster).n_classes, 2)
-    try:
-        stored = json.loads(encoded)
-        classes = np.array(stored["values"], dtype=np.dtype(stored["dtype"]))
-    except (ValueError, KeyError, TypeError):
-        classes = np.empty(0)
-    if classes.shape != (n_classes,) or len(set(classes.tolist())) < n_classes:
-        raise ValueError(
-            f"the class names in the model (its attribute {_CLASSES}) are damaged: the model has "
-            f"{n_classes} classes, got {encoded}"
-        )
-    return classes
+    stored = json.loads(encoded)
+    return np.array(stored["values"], dtype=np.dtype(stored["dtype"]))
 
 
 def _encoded(classes: Any) -> str | None:
@@ -55,8 +43,5 @@ def _encoded(classes: Any) -> str | None:
         return None
     values = classes.tolist()
     if not all(isinstance(value, (str, int, float)) for value in values):
-        raise TypeError(
-            f"classes in a model file must be strings, numbers or truth values, got {values[:5]}: pickle the "
-            "estimator, or save get_booster() and store the names separately"
-        )
+        raise TypeError(f"classes in a model file must be strings or numbers, got {values[:5]}: pickle the estimator")
     return json.dumps({"dtype": classes.dtype.str, "values": values})

@@ -15,7 +15,6 @@ import xgboost
 from .._arrays import Array
 from .categories import categories_by_position, xgboost_spells
 
-_BOUNDS = ("label_lower_bound", "label_upper_bound")
 _BATCH = 1 << 17
 _QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
 
@@ -48,9 +47,7 @@ def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) 
     ``weight`` replaces the weights of the matrix: one per row, or one per query where it has queries.
     """
     if isinstance(matrix, _QUANTISED):
-        raise TypeError(
-            f"a {type(matrix).__name__} cannot be cut into labelled rows or folds (crossfit, cv): use a DMatrix"
-        )
+        raise TypeError(f"a {type(matrix).__name__} cannot be cut into labelled rows or folds: use a DMatrix")
     cut, query = matrix.slice(rows, allow_groups=True), query_of_row(matrix)
     if query is not None:  # queries and their weights were dropped
         cut.set_group(runs(query[rows])[0])
@@ -117,16 +114,12 @@ def rows_without_values(matrix: xgboost.DMatrix, besides: Collection[str] = ()) 
 def freeze(matrix: xgboost.DMatrix) -> dict[str, Any]:
     """Return the arguments that make a DMatrix again, since it cannot be pickled itself."""
     if isinstance(matrix, _QUANTISED):
-        raise TypeError(
-            f"a {type(matrix).__name__} cannot be pickled: use a DMatrix for privileged features, or build the "
-            "objective where it is used"
-        )
-    fields = {name: matrix.get_float_info(name) for name in ("label", "weight", "base_margin")}
+        raise TypeError(f"a {type(matrix).__name__} cannot be pickled: use a DMatrix for privileged features")
     return {
         "data": matrix.get_data(),
         "feature_names": matrix.feature_names,
         "feature_types": matrix.feature_types,
-        **{name: values for name, values in fields.items() if values.size},
+        **row_fields(matrix),
     }
 
 
@@ -172,24 +165,17 @@ def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboos
     return both
 
 
-def row_fields(matrix: xgboost.DMatrix) -> list[Array]:
-    """Return all fields of the rows except their features."""
-    bounds = [matrix.get_float_info(name) for name in _BOUNDS]
-    return [
-        labels_of(matrix),
-        *bounds,
-        matrix.get_weight(),
-        matrix.get_base_margin(),
-        matrix.get_uint_info("group_ptr"),
-    ]
+def row_fields(matrix: xgboost.DMatrix) -> dict[str, Array]:
+    """Return the fields of the rows, except their features, by the keywords of ``DMatrix``; those that are set."""
+    fields = {name: matrix.get_float_info(name) for name in ("weight", "label_lower_bound", "label_upper_bound")}
+    fields |= {"label": labels_of(matrix), "base_margin": matrix.get_base_margin()}
+    fields["group"] = np.diff(matrix.get_uint_info("group_ptr"))
+    return {name: values for name, values in fields.items() if values.size}
 
 
 def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
     """Copy labels, queries and weights to another matrix of the same rows."""
-    fields = {"label": labels_of(source), **{name: source.get_float_info(name) for name in _BOUNDS}}
-    copy_queries(source, target)
-    fields["weight"] = source.get_weight()  # of the queries, if there are any
-    target.set_info(**{name: values for name, values in fields.items() if values.size})
+    target.set_info(**{name: values for name, values in row_fields(source).items() if name != "base_margin"})
 
 
 def copy_queries(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:

@@ -32,17 +32,14 @@ def user_params(params: Any) -> dict[str, Any]:
         # XGBoost reads None as "not given".
         copied = {key: value for key, value in dict(params or {}).items() if value is not None}
     except (TypeError, ValueError):
-        raise TypeError(
-            f"params must be a dict or a list of pairs (name, value), as for xgboost.train, got {params!r}"
-        ) from None
+        raise TypeError(f"params must be a dict or a list of pairs (name, value), got {params!r}") from None
     if params is not None and not isinstance(params, Mapping):
         metrics = [value for key, value in params if key == "eval_metric"]
         if len(metrics) > 1:
             copied["eval_metric"] = metrics
     for name in TRAINING_KEYWORDS & copied.keys():  # XGBoost would only warn that they are unused
         raise ValueError(
-            f"{name} is not a parameter of XGBoost: remove it from params and pass it as a keyword, "
-            f"pi_xgb.train(params, dtrain, {name}=...)"
+            f"{name} is not a parameter of XGBoost: pass it as a keyword, train(params, dtrain, {name}=...)"
         )
     return copied
 

@@ -42,10 +42,7 @@ def train_in_place_of(dtrain: xgboost.DMatrix) -> Callable[..., Any]:
         for matrix, name in evals:
             quantised = isinstance(matrix, (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix))
             if quantised and matrix is not dtrain and matrix.ref is not weakref.ref(dtrain):
-                raise ValueError(
-                    f"the evaluation matrix {name!r} must share the cuts of dtrain: build it as "
-                    "QuantileDMatrix(..., ref=dtrain)"
-                )
+                raise ValueError(f"the evaluation matrix {name!r} must share the cuts of dtrain: pass ref=dtrain")
         return unchecked_train(params, stand_in, *arguments, evals=evals, **keywords)
 
     return train

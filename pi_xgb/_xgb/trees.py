@@ -7,9 +7,8 @@ node of its tree plus XGBoost's node id, as ``predict(pred_leaf=True)`` returns 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ import xgboost
 Array = npt.NDArray[Any]
 
 ALL_OUTPUTS = -1  # the output of a tree whose leaves hold a vector: it belongs to every output
-MAX_LEAF_IDS = 2**26  # leaf ids in memory at a time (4 bytes each); more trees take several passes
 
 
 @dataclass(frozen=True)
@@ -35,34 +33,23 @@ class Tree:
 
 @dataclass(frozen=True)
 class TreeModel:
-    """The trees of a booster in the order of ``pred_leaf``; ``rounds[i]`` is the first one of round i.
-
-    ``categories`` are those of the training, if the booster stores them.
-    """
+    """The trees of a booster in the order of ``pred_leaf``; ``rounds[i]`` is the first one of round i."""
 
     trees: list[Tree]
     rounds: list[int]
     n_outputs: int
     is_multiclass: bool
     objective: str
-    categories: dict[str, Any] | None
-
-    @property
-    def n_rounds(self) -> int:
-        """Boosting rounds in the model."""
-        return len(self.rounds) - 1
 
 
 def read_trees(booster: xgboost.Booster) -> TreeModel:
     """Return the trees of a booster's JSON model, or raise for a linear booster."""
-    whole = json.loads(booster.save_raw("json"))
-    learner, gradient_booster = whole["learner"], whole["learner"]["gradient_booster"]
+    learner = json.loads(booster.save_raw("json"))["learner"]
+    gradient_booster, params = learner["gradient_booster"], learner["learner_model_param"]
     if gradient_booster["name"] == "gblinear":
-        raise ValueError(
-            "the booster must have trees (gbtree or dart), got booster='gblinear', which has no splits: pass its "
-            "predictions instead of the booster, to use a surrogate tree"
-        )
-    model, params = _model_of(whole), learner["learner_model_param"]
+        raise ValueError("the booster must have trees, got booster='gblinear': pass its predictions (a surrogate)")
+    # Before XGBoost 3.4, DART nests the trees one level deeper.
+    model = gradient_booster.get("model") or gradient_booster["gbtree"]["model"]
     weights = model.get("weight_drop") or gradient_booster.get("weight_drop") or [1.0] * len(model["trees"])
     return TreeModel(
         trees=[_tree(*parts) for parts in zip(model["trees"], model["tree_info"], weights, strict=True)],
@@ -70,15 +57,7 @@ def read_trees(booster: xgboost.Booster) -> TreeModel:
         n_outputs=max(int(params["num_class"]), int(params["num_target"]), 1),
         is_multiclass=int(params["num_class"]) > 1,
         objective=learner["objective"]["name"],
-        categories=categories if (categories := model.get("cats", {})).get("enc") else None,
     )
-
-
-def _model_of(whole: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a JSON model that holds the trees."""
-    gradient_booster = whole["learner"]["gradient_booster"]
-    # Before XGBoost 3.4, DART nests it one level deeper.
-    return gradient_booster.get("model") or gradient_booster["gbtree"]["model"]  # type: ignore[no-any-return]
 
 
 def _tree(tree: dict[str, Any], output: int, weight: float) -> Tree:
@@ -138,61 +117,33 @@ def forest_of(trees: Sequence[Tree], n_outputs: int) -> Forest:
     return Forest(left, right, feature, first, np.array(columns), np.array(outputs), weight, levels)
 
 
-def forests_with_leaves(
+def forest_with_leaves(
     booster: xgboost.Booster, model: TreeModel, data: xgboost.DMatrix, begin: int, end: int
-) -> Iterator[tuple[Forest, Array]]:
-    """Yield the trees of some rounds with their leaf ids ``(n, T)``, in as few passes as memory allows."""
-    for start, stop in pairwise(_cuts(model.rounds, begin, end, max(1, MAX_LEAF_IDS // data.num_row()))):
-        # XGBoost predicts leaves only from the first round on, so later rounds are sliced out first.
-        piece = booster if start == 0 else _cut_out(booster, model, start, stop)
-        leaves = piece.predict(data, pred_leaf=True, iteration_range=(0, stop - start))
-        trees = model.trees[model.rounds[start] : model.rounds[stop]]
-        yield forest_of(trees, model.n_outputs), leaves.reshape(data.num_row(), len(trees))
-
-
-def _cut_out(booster: xgboost.Booster, model: TreeModel, start: int, stop: int) -> xgboost.Booster:
-    """Return some rounds of a booster, with its categories."""
-    piece = booster[start:stop]
-    if model.categories is None:
-        return piece
-    # XGBoost 3.2 drops the categories when it slices, and then confuses them.
-    whole = json.loads(piece.save_raw("json"))
-    _model_of(whole)["cats"] = model.categories
-    piece.load_model(bytearray(json.dumps(whole), "utf-8"))
-    return piece
-
-
-def _cuts(rounds: Sequence[int], begin: int, end: int, max_trees: int) -> list[int]:
-    """Return the bounds of pieces with at most ``max_trees`` trees each, or a single round."""
-    cuts = [begin]
-    for i in range(begin + 1, end):
-        if rounds[i + 1] - rounds[cuts[-1]] > max_trees:
-            cuts.append(i)
-    return [*cuts, end] if end > begin else []
-
-
-@dataclass(frozen=True)
-class RowSums:
-    """Quantities to sum over rows: weights by code, and a ``value`` that is already weighted."""
-
-    code: Array
-    weight: Array | None
-    value: Array | None
+) -> tuple[Forest, Array]:
+    """Return the trees of some rounds with their leaf ids ``(n, T)``."""
+    first, last = model.rounds[begin], model.rounds[end]
+    if first == last:
+        raise ValueError("the booster must have trees, got none: train it for at least one round")
+    # XGBoost predicts leaves only from the first round on.
+    leaves = booster.predict(data, pred_leaf=True, iteration_range=(0, end)).reshape(data.num_row(), last)
+    return forest_of(model.trees[first:last], model.n_outputs), leaves[:, first:]
 
 
 def sum_rows(
-    forest: Forest, leaves: Array, rows_of_output: Callable[[int], RowSums], n_codes: int
+    forest: Forest, leaves: Array, rows_of_output: Callable[[int], tuple[Array, Array, Array]], n_codes: int
 ) -> tuple[Array, Array]:
-    """Return weight by node and code ``(N, n_codes)`` and value by node ``(N,)`` of the rows that pass each node."""
+    """Return weight by node and code ``(N, n_codes)`` and value by node ``(N,)`` of the rows that pass each node.
+
+    ``rows_of_output`` returns code, weight and (weighted) value of each row.
+    """
     weight, value = np.zeros((forest.n_nodes, n_codes)), np.zeros(forest.n_nodes)
     for output in np.unique(forest.output):
-        rows = rows_of_output(int(output))
+        code, row_weight, row_value = rows_of_output(int(output))
         for tree in np.flatnonzero(forest.output == output):
             nodes = slice(forest.first[tree], forest.first[tree + 1])
             size = nodes.stop - nodes.start
             leaf = leaves[:, forest.column[tree]].astype(np.intp)
-            if rows.value is not None:
-                value[nodes] = np.bincount(leaf, rows.value, minlength=size)
-            sums = np.bincount(leaf * n_codes + rows.code, rows.weight, minlength=size * n_codes)
+            value[nodes] = np.bincount(leaf, row_value, minlength=size)
+            sums = np.bincount(leaf * n_codes + code, row_weight, minlength=size * n_codes)
             weight[nodes] = sums.reshape(size, n_codes)
     return forest.add_up(weight), forest.add_up(value)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import Array
-from ..losses import Loss
+from ..losses import NUMBERS, Loss
 from ..training import Spec
 from .features import Features, as_rates
 
@@ -35,27 +35,18 @@ def _exposure(loss: Loss, features: Features) -> Array | None:
 
 def _weight_keyword(estimator: Any) -> str | None:
     """The keyword of ``fit`` for row weights, which pipelines, searches and votes pass on; None where it takes none."""
-    from sklearn import ensemble, model_selection, pipeline
+    from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
     from sklearn.utils.validation import has_fit_parameter
 
-    votes = (
-        ensemble.VotingClassifier,
-        ensemble.VotingRegressor,
-        ensemble.StackingClassifier,
-        ensemble.StackingRegressor,
-    )
-    if isinstance(estimator, votes):
-        members = [member for _, member in estimator.estimators if member != "drop"]
-        return "sample_weight" if all(has_fit_parameter(member, "sample_weight") for member in members) else None
-    if has_fit_parameter(estimator, "sample_weight"):
-        return "sample_weight"
-    if isinstance(estimator, pipeline.Pipeline):
+    if hasattr(estimator, "steps"):  # a pipeline
         name, last = estimator.steps[-1]
         keyword = _weight_keyword(last)
         return keyword and f"{name}__{keyword}"
-    if isinstance(estimator, (model_selection.GridSearchCV, model_selection.RandomizedSearchCV)):
+    if isinstance(estimator, (GridSearchCV, RandomizedSearchCV)):
         return _weight_keyword(estimator.estimator)
-    return None
+    # Votes pass weights on to their members.
+    members = [member for _, member in getattr(estimator, "estimators", ()) if member != "drop"] or [estimator]
+    return "sample_weight" if all(has_fit_parameter(member, "sample_weight") for member in members) else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,27 +72,18 @@ class Estimator:
         learns_classes = self._method == "predict_proba"
         if not hasattr(self.estimator, self._method):
             raise TypeError(
-                f"teacher must have {self._method} for {objective}, got {name}: pass a classifier with probabilities "
-                "(CalibratedClassifierCV adds them) for classes, a regressor for numbers"
+                f"teacher must have {self._method} for {objective}, got {name}: pass a regressor for numbers, a "
+                "classifier with probabilities for classes"
             )
         if hasattr(self.estimator, "predict_proba") and not (learns_classes or self.spec.loss.by_query):
             raise TypeError(f"teacher must predict means for {objective}, got the classifier {name}: pass a regressor")
-        if learns_classes and label.ndim == 2:
-            raise ValueError(f"teacher must learn several labels per row, got {name}: use teacher='mixed'")
-        if learns_classes and not self.is_frozen and (label % 1).any():
-            raise ValueError(
-                f"teacher must learn labels between 0 and 1, got the classifier {name}: use teacher='mixed'"
-            )
+        if learns_classes and (label.ndim == 2 or (not self.is_frozen and (label % 1).any())):
+            raise ValueError(f"teacher must learn one class per row, got the classifier {name}: use teacher='mixed'")
         fitted_on = getattr(self.estimator, "n_features_in_", None) if self.is_frozen else None
         if fitted_on is not None and (n_seen := features.as_table().shape[1]) != fitted_on:
-            raise ValueError(
-                f"teacher_sees must give the {name} the {fitted_on} columns that it was fitted on, it would see "
-                f"{n_seen}: set teacher_sees='privileged' or 'all'"
-            )
+            raise ValueError(f"teacher_sees must give the {name} the {fitted_on} columns of its fit, not {n_seen}")
         if weighted and not (self.is_frozen or _weight_keyword(self.estimator)):
-            raise ValueError(
-                f"teacher must take sample_weight in fit where rows have weights, got {name}: leave the weights out"
-            )
+            raise ValueError(f"teacher must take sample_weight where rows have weights, got {name}: leave them out")
 
     def fit(self, features: Features, label: Array, weight: Array | None) -> Estimator:
         """Fit a clone on these rows; a frozen estimator stays as it is."""
@@ -138,18 +120,13 @@ class Estimator:
             q = q if loss.multiclass else q[:, 1]
         elif q.ndim == 2 and q.shape[1] == 1:
             q = q[:, 0]
-        n_rows = features.matrix.num_row()
-        if len(q) != n_rows:
+        if len(q) != (n_rows := features.matrix.num_row()):
             raise ValueError(f"the teacher {name} must predict one value per row, got {len(q)} for {n_rows} rows")
-        if q.dtype.kind not in "fiub" or not np.isfinite(q).all():
-            raise ValueError(f"the {method} of the teacher {name} must be finite numbers: check its training data")
-        if loss.by_query:  # scores, which have no scale
-            return q.astype(np.float32)
         advice = "use an estimator for such labels (PoissonRegressor for counts)"
-        loss.range._replace(advice=advice).check(q, f"the {method} of the teacher {name}", slack=1e-6)
+        within = NUMBERS if loss.by_query else loss.range._replace(advice=advice)  # scores have no scale
+        within.check(q, f"the {method} of the teacher {name}", slack=1e-6)
         exposure = _exposure(loss, features)
-        q = q if exposure is None else q * exposure
-        return np.clip(q, loss.range.low, loss.range.high).astype(np.float32)
+        return np.clip(q if exposure is None else q * exposure, within.low, within.high).astype(np.float32)
 
     def _in_order(self, q: Array) -> Array:
         """The columns of ``predict_proba`` in the order of the student's classes; an unseen class has probability 0."""
@@ -157,20 +134,15 @@ class Estimator:
         wanted = list(self.classes if self.is_frozen and self.classes is not None else range(self.spec.n_classes or 2))
         own = list(getattr(self.estimator, "classes_", wanted))
         if q.ndim != 2 or q.shape[1] != len(own):
-            raise ValueError(
-                f"the predict_proba of {name} must have a column for each of {len(own)} classes, got shape {q.shape}"
-            )
+            raise ValueError(f"the predict_proba of {name} must have {len(own)} columns (classes), got shape {q.shape}")
         if not set(own) <= set(wanted) or (self.is_frozen and len(own) < len(wanted)):
-            raise ValueError(
-                f"the teacher {name} must have the classes of y, {wanted[:5]}, got {own[:5]}: fit it on labels with "
-                "the names of y"
-            )
+            raise ValueError(f"the teacher {name} must have the classes of y, {wanted[:5]}, got {own[:5]}: fit it on y")
         ordered = np.zeros((len(q), len(wanted)))
         ordered[:, [wanted.index(value) for value in own]] = q
         sums = ordered.sum(axis=1)
         if np.abs(sums - 1).max(initial=0) > 1e-3:
             raise ValueError(
                 f"the predict_proba of the teacher {name} must sum to 1 in each row, got sums from {sums.min():g} to "
-                f"{sums.max():g}: check the estimator, or use teacher='mixed'"
+                f"{sums.max():g}: check the estimator"
             )
         return ordered

@@ -96,17 +96,12 @@ class Columns:
         """The same rows with the codes of these categories; raise if they have other columns."""
         names = features.names
         if names != self._names:
-            raise ValueError(
-                f"rows must have the columns that the teacher was trained on, in their order, {describe(self._names)}, "
-                f"got {describe(names)}: select these columns"
-            )
+            raise ValueError(f"rows must have the trained columns {describe(self._names)}, got {describe(names)}")
         if self._categories is None:
             return features
         if features.is_category.tolist() != self._is_category:
             named = [name for name, is_category in zip(names, self._is_category, strict=True) if is_category]
-            raise ValueError(
-                f"rows must have categories in {describe(named) or 'no column'}, as the training rows have"
-            )
+            raise ValueError(f"rows must have categories in {describe(named) or 'no column'}, as in training")
         codes = {}
         for position, (own, trained) in enumerate(
             zip(encoded_categories(features.matrix), self._categories, strict=False)

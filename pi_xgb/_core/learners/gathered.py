@@ -73,6 +73,7 @@ def fit_gathered(recipe: Recipe) -> Fitted:
     return _apart("the predictions of the teacher", partial(_shared_out, recipe, whole, rank))
 
 
+_COLUMNS = ("own_weight", "groups", "teacher_weight")
 _Part = dict[str, Any]
 """The labelled rows of a worker, by the names of their fields."""
 
@@ -89,7 +90,7 @@ def _part(recipe: Recipe) -> _Part | None:
         "query": query_of_row(matrix),
         "label": part.training.label,
         "weight": part.training.weight,
-        **{name: getattr(part, name) for name in ("own_weight", "groups", "teacher_weight")},
+        **{name: getattr(part, name) for name in _COLUMNS},
     }
 
 
@@ -136,14 +137,8 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
         keys = [*Features(matrix).dense.T, *label.reshape(len(label), -1).T, *([] if weight is None else [weight])]
         order = np.lexsort(keys[::-1])[np.random.default_rng(recipe.seed).permutation(len(label))]
     training = recipe.training.replace(guides=(), label=label, weight=column("weight"), labelled=None)
-    whole = dataclasses.replace(
-        recipe,
-        training=training,
-        features=Features(matrix),
-        own_weight=column("own_weight"),
-        groups=column("groups"),
-        teacher_weight=column("teacher_weight"),
-    )
+    columns = {name: column(name) for name in _COLUMNS}
+    whole = dataclasses.replace(recipe, training=training, features=Features(matrix), **columns)
     groups = whole.groups
     if query is None:
         whole = whole.subset(order)

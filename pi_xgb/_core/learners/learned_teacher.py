@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -137,17 +136,7 @@ class LearnedTeacher(FixedTeacher):
         """
         table = None if isinstance(rows, xgboost.DMatrix) else as_table(rows, "rows")
         features = Features(rows if table is None else matrix_of(table), table)
-        features = self._columns.aligned(features)
-        try:
-            return mean_of(self.members, self._mixture, features)
-        except xgboost.core.XGBoostError as error:
-            found = re.search(r"for the (\d+)th .*column: `(.*)`", str(error))
-            if found is None:
-                raise
-            raise ValueError(
-                f"the column {features.names[int(found[1])]!r} of rows must have categories that the teacher was "
-                f"trained on, got {found[2]!r}: make them missing"
-            ) from None
+        return mean_of(self.members, self._mixture, self._columns.aligned(features))
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
@@ -158,6 +147,5 @@ class LearnedTeacher(FixedTeacher):
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(
-            "this teacher learned from the labels of all rows, so held-out rows of a fold would leak into it: pass "
-            "privileged= to cv, and each fold trains its own teacher"
+            "this teacher learned from the labels of all rows, also the held-out ones: pass privileged= to cv"
         )

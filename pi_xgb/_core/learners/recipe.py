@@ -14,6 +14,7 @@ from xgboost import collective
 from ..._arrays import Array
 from ..._progress import progress_bar
 from ..._rows.checks import check_choice
+from ..._warnings import warn_user
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
 from ..crossfit import (
@@ -25,7 +26,7 @@ from ..crossfit import (
     deal_labelled,
     default_crossfit,
     out_of_fold,
-    warn_of_rare_classes,
+    rarest_class,
     whole_queries,
 )
 from ..metric_eval import mean_loss
@@ -85,13 +86,12 @@ class Recipe:
         if not isinstance(self.teacher, str):
             self._estimator.check(self.features, training.label, weighted=training.weight is not None)
         elif not loss.has_gradient and self.teacher != "boosted":
-            raise ValueError(
-                f"teacher must be 'boosted' or an estimator with {loss.objective}, which has no means, got "
-                f"{self.teacher!r}"
-            )
+            raise ValueError(f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}")
         self.check_crossfit(np.arange(training.n_rows))
         if self.crossfit and loss.kind == "label" and not self._is_gathered:
-            warn_of_rare_classes(self.crossfit, training.label, self._counting)
+            rarest = rarest_class(training.label if self._counting is None else training.label[self._counting])
+            if rarest < self.crossfit:
+                warn_user(f"crossfit should be at most {rarest}, the rows of the rarest class, got {self.crossfit}")
 
     def check_crossfit(self, rows: Array) -> None:
         """Raise unless the labelled ones of these rows, in whole groups, can fill the folds."""
@@ -143,11 +143,11 @@ class Recipe:
                 name: partial(self._fit, learner, folds, step) for name, learner in learners.items()
             }
             found = out_of_fold(fits, self._predict, folds, threads or 1, needs_whole=needs_whole)
-        means = [one.mean for one in found.values()]
+        means = [mean for mean, _, _ in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
         members = [
-            Member(name, one.models, mean_loss(loss, one.mean[known], label[known], weight), float(share), one.whole)
-            for (name, one), share in zip(found.items(), mixture.weights, strict=True)
+            Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share), whole)
+            for (name, (mean, models, whole)), share in zip(found.items(), mixture.weights, strict=True)
         ]
         mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
@@ -281,7 +281,7 @@ def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
     if teacher != "boosted" and not all(map(can_be_cut, matrices)):
         raise TypeError(
             f"teacher={kind_of(teacher)!r} requires the values of the rows, got a QuantileDMatrix or external memory: "
-            "build a DMatrix, or use teacher='boosted' with crossfit=0"
+            "build a DMatrix, or use teacher='boosted'"
         )
 
 
@@ -302,12 +302,8 @@ def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -
     """Return ``crossfit`` if the user set it, 0 for a teacher that may predict its training rows, else None."""
     if crossfit is not None:
         if teacher == "mixed" and crossfit == 0:
-            raise ValueError(
-                "crossfit must be at least 2 with teacher='mixed', whose weights need it, got 0: leave crossfit out"
-            )
+            raise ValueError("crossfit must be at least 2 with teacher='mixed', whose weights need it: leave it out")
         if crossfit and is_frozen(teacher):
-            raise ValueError(
-                f"crossfit must be 0 with a frozen estimator, which is fitted already, got {crossfit}: leave it out"
-            )
+            raise ValueError(f"crossfit must be 0 with a frozen estimator, got {crossfit}: leave it out")
         return crossfit
     return 0 if (teacher == "boosted" and not sees_student) or is_frozen(teacher) else None
