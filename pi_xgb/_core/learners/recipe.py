@@ -90,7 +90,7 @@ class Recipe:
                 f"{self.teacher!r}"
             )
         self.check_crossfit(np.arange(training.n_rows))
-        if self.crossfit and loss.kind == "label" and not self._is_gathered:
+        if self.crossfit and loss.probabilities and not self._is_gathered:
             warn_of_rare_classes(self.crossfit, training.label, self._counting)
 
     def check_crossfit(self, rows: Array) -> None:
