@@ -27,7 +27,7 @@ from .._xgb.signature import called_like, keyword_names
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
 from .blend import Distillation
 from .engines import callback, choose, copies
-from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
+from .keywords import DEFAULT_METHOD, Keywords, MethodName, with_fitted_teachers
 from .learners.recipe import Recipe
 from .teachers import check_kl_weight
 from .training import Boosting, Spec, Training
@@ -140,8 +140,7 @@ def cv(
             "several values of kl_weight require one teacher: pass privileged=, or teacher= other than a list, which "
             "has its own weights"
         )
-    keywords.check()
-    check_obj(obj, keywords)
+    keywords.check(obj=obj)
     if not is_grid and (resume is not None or resume_key is not None):
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
     with exclusive(dtrain, *keywords.matrices):
@@ -276,15 +275,14 @@ class _Folds:
             # Plain XGBoost trains on labelled rows only.
             return xgboost.cv(params, dtrain, n_rounds, **{**keywords, "folds": self.dealt})
         trainings = self.of_folds or [self.training.subset(rows) for rows, _ in self.row_folds]
-        if weight is not None:
-            trainings = [training.weighing(weight) for training in trainings]
         students: dict[xgboost.DMatrix, tuple[Distillation, Any]] = {}
 
         def prepare(number: int, own: xgboost.DMatrix, shown: xgboost.DMatrix, params: dict[str, Any]) -> Any:
             training = trainings[number]
             # The user's preparation may have changed rows and params.
             fresh = Training.from_matrix(Spec.read(params), own, training.labelled)
-            training = fresh.replace(guides=training.guides).counting()
+            guides = (guide if weight is None else guide._replace(kl_weight=weight) for guide in training.guides)
+            training = fresh.replace(guides=tuple(guides)).counting()
             if self.engine == "copies":
                 return copies.stack_with_params(training, own, {}) if training.guides else (shown, params)
             distillation = Distillation(training)

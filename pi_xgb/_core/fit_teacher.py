@@ -15,7 +15,6 @@ from .._xgb.matrix import exclusive, slice_rows
 from .keywords import Keywords
 from .learners.learned_teacher import LearnedTeacher
 from .learners.recipe import check_teacher_word
-from .metric_eval import eval_of_means
 from .training import Boosting, Spec, Training
 
 
@@ -131,7 +130,7 @@ def _print_score(teacher: LearnedTeacher, training: Training, matrix: xgboost.DM
     q, known, spec = teacher.values, training.known, training.spec
     if not known.all():
         matrix, q = slice_rows(matrix, np.flatnonzero(known)), q[known]
-    scores = eval_of_means(q, matrix, spec.params, spec.loss).partition("\t")[2]
+    scores = spec.loss.evaluate(q, matrix, spec.params).partition("\t")[2]
     n_models = len(teacher.members[0].models)
     rows = f", out of {n_models} folds" if n_models > 1 else ", its training rows" * teacher.learned_here
     collective.communicator_print(f"teacher: {scores} on {matrix.num_row()} labelled rows{rows}\n")

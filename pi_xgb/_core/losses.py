@@ -22,7 +22,7 @@ import xgboost
 
 from .._arrays import Array, array_module
 from .._xgb.collective import gathered
-from .._xgb.matrix import labels_of
+from .._xgb.matrix import copy_rows_info, labels_of
 from .._xgb.params import SHARES_ARE_MARGINS
 
 # XGBoost's own floor: p (1 - p) underflows to 0 in float32 from margin 17 on, and a leaf of such rows would
@@ -32,6 +32,7 @@ _MIN_HESSIAN = np.float32(1e-16)
 _MAX_EXPONENT = np.float32(88.7)
 # XGBoost lets exp of a margin overflow, which leads to NaN. Within this bound a mean times any kl_weight is finite.
 _MAX_LOG = np.float32(60)
+_CLOSE = np.float32(1e-7)
 
 
 class Range(NamedTuple):
@@ -196,6 +197,39 @@ class Loss:
         """The loss of each row, float64."""
         return self.row_loss(margin.astype(np.float64), target)
 
+    def margins_of(self, mean: Array) -> Array:
+        """The margins of any means: probabilities of 0 and 1 and rates of 0 are moved inside a little."""
+        if self.probabilities:
+            mean = np.clip(mean, _CLOSE, 1 - _CLOSE)
+        elif self.has_exposure:
+            mean = np.maximum(mean, np.finfo(np.float32).tiny)
+        return np.asarray(self.margin_of(mean), np.float32)
+
+    def mean_value(self, mean: Array, label: Array, weight: Array | None) -> float:
+        """The loss of these predictions: log loss, rmse or deviance.
+
+        NaN for rows of total weight 0, and for objectives without a mean.
+        """
+        weights = np.ones(len(label)) if weight is None or not weight.size else weight
+        if not (self.has_gradient and weights.sum() > 0):
+            return float("nan")
+        target = self.one_hot(label, mean)
+        losses = self.value(self.margins_of(mean), target)
+        if self.has_exposure:
+            losses = 2 * (losses - self.value(self.margins_of(target), target))
+        average = float(np.average(losses.mean(axis=1) if losses.ndim == 2 else losses, weights=weights))
+        return average if self.probabilities or self.has_exposure else (2 * average) ** 0.5
+
+    def evaluate(self, mean: Array, matrix: xgboost.DMatrix, params: Params) -> str:
+        """The output of ``Booster.eval`` for these means as predictions of the rows of ``matrix``."""
+        # A booster without trees predicts the base margin of its rows.
+        margin = self.margins_of(mean)
+        empty = xgboost.DMatrix(np.zeros((len(margin), 1)), base_margin=margin)
+        copy_rows_info(matrix, empty)
+        known = ("objective", "num_class", "nthread", "eval_metric", *self.parameters)
+        own = {name: params[name] for name in known if name in params}
+        return str(xgboost.Booster(own, [empty]).eval(empty, "q"))
+
     def predict(self, margin: Array) -> Array:
         """The predictions of XGBoost's built-in objective, for metrics and ``predict``."""
         if self.output == "class":
@@ -259,17 +293,15 @@ class Loss:
             )
         if not label.size or self.label_fields != ("label",):  # label_of has checked the bounds
             return
-        low, high = float(label.min()), float(label.max())
+        low, high, must = float(label.min()), float(label.max()), self.range.must
+        holds = self.range.holds(low, high)
         if self.multiclass:
-            if not (low >= 0 and high < n_classes and bool((label == label.astype(np.int64)).all())):
-                raise ValueError(
-                    f"the labels of {name} must be the whole numbers 0 to {n_classes - 1} (num_class is {n_classes}), "
-                    f"got values from {low} to {high}: encode the classes, or set num_class"
-                )
-        elif not self.range.holds(low, high):
+            holds = low >= 0 and high < n_classes and bool((label == label.astype(np.int64)).all())
+            must = f"be the whole numbers 0 to {n_classes - 1} (num_class is {n_classes})"
+        if not holds:
             raise ValueError(
-                f"the labels of {name} must {self.range.must} for {self.objective}, got values from {low} to {high}: "
-                "correct or encode them (classes as 0 and 1), leave these rows out, or name another objective"
+                f"the labels of {name} must {must} for {self.objective}, got values from {low} to {high}: correct or "
+                "encode them (classes as 0, 1, ...), leave these rows out, or name another objective"
             )
 
     def teacher_values(self, mean: Array, label: Array, known: Array) -> Array:
@@ -488,9 +520,9 @@ def loss_named(objective: Any, params: Params | None = None) -> Loss:
     return LOSSES[objective].with_params(params or {})
 
 
-def loss_with_gradient(objective: Any) -> Loss:
+def loss_with_gradient(objective: Any, params: Params | None = None) -> Loss:
     """Return the loss of an objective; raise unless it has a gradient that a custom objective can compute."""
-    loss = loss_named(objective)
+    loss = loss_named(objective, params)
     if not loss.has_gradient:
         raise ValueError(
             f"{objective} requires copies of the rows, which an objective in Python cannot make: use pi_xgb.train"

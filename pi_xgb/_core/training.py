@@ -111,10 +111,9 @@ class Boosting:
 
     @classmethod
     def of(cls, dtrain: xgboost.DMatrix, num_boost_round: int, keywords: Mapping[str, Any]) -> Boosting:
-        """Return the call with these keywords, without an objective."""
-        others = {name: value for name, value in keywords.items() if name not in ("evals", "obj")}
+        """Return the call with these keywords."""
         evals = check_evals(keywords.get("evals") or (), "evals")
-        return cls(dtrain, num_boost_round, evals, others, keywords.get("xgb_model"))
+        return cls(dtrain, num_boost_round, evals, keywords, keywords.get("xgb_model"))
 
     def run(
         self,
@@ -126,7 +125,7 @@ class Boosting:
         """Call ``xgboost.train``. A ``matrix`` in place of dtrain uses the cuts of dtrain."""
         matrix = self.dtrain if matrix is None else matrix
         train = xgboost.train if matrix is self.dtrain else train_in_place_of(self.dtrain)
-        keywords = {"evals": self.evals, **self.keywords, **changed}
+        keywords = {**self.keywords, "evals": self.evals, **changed}
         if callbacks:
             keywords["callbacks"] = [*(self.keywords.get("callbacks") or ()), *callbacks]
         booster: xgboost.Booster = train(params, matrix, self.num_boost_round, **keywords)
@@ -335,10 +334,6 @@ class Training:
     def counting(self) -> Training:
         """Return this without teachers of weight 0 in all rows of all workers; call it on every worker."""
         return self.replace(guides=tuple(guide for guide in self.guides if on_any_worker(np.any(guide.weight > 0))))
-
-    def weighing(self, kl_weight: float) -> Training:
-        """The same teachers with another weight."""
-        return self.replace(guides=tuple(guide._replace(kl_weight=kl_weight) for guide in self.guides))
 
     def subset(self, rows: Array) -> Training:
         """The training of some of the rows."""

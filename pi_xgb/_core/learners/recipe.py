@@ -28,7 +28,6 @@ from ..crossfit import (
     warn_of_rare_classes,
     whole_queries,
 )
-from ..metric_eval import mean_loss
 from ..training import About, Spec, Training, per_label
 from . import LEARNERS, TEACHERS, members_of
 from .boosted import Boosted
@@ -146,12 +145,12 @@ class Recipe:
         means = [one.mean for one in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
         members = [
-            Member(name, one.models, mean_loss(loss, one.mean[known], label[known], weight), float(share), one.whole)
+            Member(name, one.models, loss.mean_value(one.mean[known], label[known], weight), float(share), one.whole)
             for (name, one), share in zip(found.items(), mixture.weights, strict=True)
         ]
         mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
-        loss_of_all = mean_loss(loss, mean[known], label[known], weight)
+        loss_of_all = loss.mean_value(mean[known], label[known], weight)
         crossfit = 0 if folds.in_sample else len(folds.numbers)
         return Fitted(members, mixture, mean, loss_of_all, fold_of, crossfit, self.columns)
 
