@@ -194,24 +194,21 @@ class Keywords:
                 "privileged with allow_overlap=True"
             )
         if self.method == "jpib":
-            self._check_joint()
+            if unused := self._set("crossfit", "crossfit_groups", "privileged_evals"):
+                raise ValueError(
+                    f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows along: leave it out"
+                )
+            others = [f"teacher={teacher!r}" for teacher in self._trained if teacher != "boosted"]
+            if others or self.privileged is None:
+                found = [*others, "no privileged="][0]
+                raise ValueError(
+                    f"method='jpib' requires privileged= and teacher='boosted', got {found}: use method='kbpib'"
+                )
         if self.privileged_evals and not early_stopping_rounds:
             raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
         if self.crossfit_groups is not None and not self.is_crossfitted:
             raise ValueError(
                 f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set crossfit as well"
-            )
-
-    def _check_joint(self) -> None:
-        if unused := self._set("crossfit", "crossfit_groups", "privileged_evals"):
-            raise ValueError(
-                f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows along: leave it out"
-            )
-        others = [f"teacher={teacher!r}" for teacher in self._trained if teacher != "boosted"]
-        if others or self.privileged is None:
-            found = [*others, "no privileged="][0]
-            raise ValueError(
-                f"method='jpib' requires privileged= and teacher='boosted', got {found}: use method='kbpib'"
             )
 
     def read(self, spec: Spec, boosting: Boosting, name: str = "dtrain") -> Training:
