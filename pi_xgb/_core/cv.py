@@ -152,10 +152,10 @@ def cv(
         check_is_dmatrix(dtrain, "dtrain")
         user_code = callbacks or custom_metric or fpreproc or verbose_eval or None
         jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), user_code)
-        params, own = (on_one_thread(each, dtrain.num_row()) for each in (params, own))
+        own = on_one_thread(own, dtrain.num_row())
         folds = _Folds.read(Spec.read(own), Boosting(dtrain, num_boost_round, keywords=own_keywords), keywords)
         if not is_grid:
-            return folds.fitted().history(None, params, own_keywords)
+            return folds.fitted().history(None, own_keywords)
         shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # these change no number
         inputs = {name: value for name, value in own_keywords.items() if name not in shown}
         inputs |= {"params": own, "dtrain": dtrain, "num_boost_round": num_boost_round}
@@ -165,7 +165,7 @@ def cv(
         cache = ResumeCache(resume, resume_key, "cv", inputs)
         if not all(str(weight) in cache for weight in grid):
             folds = folds.fitted()
-        history = functools.partial(_grid_history, folds, params, own_keywords)
+        history = functools.partial(_grid_history, folds, own_keywords)
         once = cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
         if jobs == 1:
             histories = {weight: once(weight) for weight in grid}
@@ -267,13 +267,13 @@ class _Folds:
         of_folds = [with_fitted_teachers(self.training.subset(rows)) for rows, _ in self.row_folds]
         return dataclasses.replace(self, of_folds=of_folds)
 
-    def history(self, weight: float | None, params: Any, keywords: Mapping[str, Any]) -> Any:
+    def history(self, weight: float | None, keywords: Mapping[str, Any]) -> Any:
         """Return the history of ``xgboost.cv`` for one ``kl_weight``; None keeps the weights of the teachers."""
         dtrain, n_rounds, spec = self.boosting.dtrain, self.boosting.num_boost_round, self.training.spec
         has_teacher = bool(self.training.guides) and weight != 0
         if self.engine != "copies" and not has_teacher:
             # Plain XGBoost trains on labelled rows only.
-            return xgboost.cv(params, dtrain, n_rounds, **{**keywords, "folds": self.dealt})
+            return xgboost.cv(spec.params, dtrain, n_rounds, **{**keywords, "folds": self.dealt})
         trainings = self.of_folds or [self.training.subset(rows) for rows, _ in self.row_folds]
         students: dict[xgboost.DMatrix, tuple[Distillation, Any]] = {}
 
@@ -300,7 +300,7 @@ class _Folds:
         return _cv_on_folds(self.row_folds, self.training.labelled, prepare, spec.params, dtrain, n_rounds, keywords)
 
 
-def _grid_history(folds: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:
+def _grid_history(folds: _Folds, keywords: Mapping[str, Any], weight: float) -> Any:
     """Return the history of one ``kl_weight`` of a grid; printed lines begin with its value."""
     verbose_eval, listeners = keywords["verbose_eval"], copy.deepcopy(list(keywords["callbacks"] or ()))
     if verbose_eval:
@@ -309,4 +309,4 @@ def _grid_history(folds: _Folds, params: Any, keywords: Mapping[str, Any], weigh
             collective.communicator_print(f"kl_weight {weight:g} {line}")
 
         listeners.append(EvaluationMonitor(period=int(verbose_eval), show_stdv=keywords["show_stdv"], logger=write))
-    return folds.history(weight, params, {**keywords, "callbacks": listeners, "verbose_eval": False})
+    return folds.history(weight, {**keywords, "callbacks": listeners, "verbose_eval": False})

@@ -158,8 +158,6 @@ class Loss:
     """Whether labels may have several columns, one for each of several targets."""
     applies_scale_pos_weight: bool = False
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
-    stand_in: float = 0.0
-    """A valid label, for rows with neither label nor teacher."""
     by_query: bool = False
     """Whether rows are compared within queries; a query has one weight."""
     label_fields: tuple[str, ...] = ("label",)
@@ -197,8 +195,8 @@ class Loss:
         """The loss of each row, float64."""
         return self.row_loss(margin.astype(np.float64), target)
 
-    def margins_of(self, mean: Array) -> Array:
-        """The margins of any means: probabilities of 0 and 1 and rates of 0 are moved inside a little."""
+    def finite_margins(self, mean: Array) -> Array:
+        """The margins of these means; probabilities of 0 and 1 and rates of 0 are moved inside a little."""
         if self.probabilities:
             mean = np.clip(mean, _CLOSE, 1 - _CLOSE)
         elif self.has_exposure:
@@ -214,16 +212,16 @@ class Loss:
         if not (self.has_gradient and weights.sum() > 0):
             return float("nan")
         target = self.one_hot(label, mean)
-        losses = self.value(self.margins_of(mean), target)
+        losses = self.value(self.finite_margins(mean), target)
         if self.has_exposure:
-            losses = 2 * (losses - self.value(self.margins_of(target), target))
+            losses = 2 * (losses - self.value(self.finite_margins(target), target))
         average = float(np.average(losses.mean(axis=1) if losses.ndim == 2 else losses, weights=weights))
         return average if self.probabilities or self.has_exposure else (2 * average) ** 0.5
 
     def evaluate(self, mean: Array, matrix: xgboost.DMatrix, params: Params) -> str:
         """The output of ``Booster.eval`` for these means as predictions of the rows of ``matrix``."""
         # A booster without trees predicts the base margin of its rows.
-        margin = self.margins_of(mean)
+        margin = self.finite_margins(mean)
         empty = xgboost.DMatrix(np.zeros((len(margin), 1)), base_margin=margin)
         copy_rows_info(matrix, empty)
         known = ("objective", "num_class", "nthread", "eval_metric", *self.parameters)
@@ -455,7 +453,6 @@ _GAMMA = Loss(
     row_loss=lambda f, target: f + target * np.exp(-f),
     has_exposure=True,
     takes_targets=True,
-    stand_in=1.0,
     applies_scale_pos_weight=True,
     newton_step=lambda mean: np.exp(1 - 1 / mean),
 )

@@ -109,10 +109,7 @@ class KLObjective:
                 f"{type(self).__name__} must be called with predictions and a DMatrix, got a {type(dtrain).__name__}: "
                 "pass objective=pi_xgb.KLObjective(...).sklearn to XGBClassifier and XGBRegressor"
             )
-        label = labels_of(dtrain)
-        if not label.size and self._labelled is not None and not self._labelled.any():
-            label = np.zeros(dtrain.num_row(), np.float32)
-        return self._gradient(margin, label, dtrain.get_weight(), dtrain)
+        return self._gradient(margin, labels_of(dtrain), dtrain.get_weight(), dtrain)
 
     def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
         """The same, with the arguments of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.

@@ -292,6 +292,8 @@ class Training:
         cls, spec: Spec, label: Array, weight: Array, labelled: Array | None = None, *, n_rows: int, name: str
     ) -> Training:
         """Return the checked training of ``n_rows`` rows; ``name`` is that of their matrix, for messages."""
+        if not label.size and labelled is not None and not labelled.any():
+            label = np.zeros(n_rows, np.float32)
         check_labels_per_row(label, n_rows, name)
         check_weights(weight, n_rows, name)
         spec.loss.check_labels(label if labelled is None else label[labelled], spec.n_classes, name)
@@ -315,8 +317,6 @@ class Training:
         if spec.loss.by_query:
             check_weights(weight, check_queries(matrix, name), name, unit="query")
             weight = weight[query_of_row(matrix)] if weight.size else weight
-        if not label.size and labelled is not None and not labelled.any():
-            label = np.zeros(matrix.num_row(), np.float32)
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     @property

@@ -61,7 +61,7 @@ class Score:
     def of_mean(self, mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> float:
         """Return the score of these means as predictions of the rows of ``matrix``."""
         if self.custom:
-            return float(self.custom(loss.predict(loss.margins_of(mean)), matrix)[1])
+            return float(self.custom(loss.predict(loss.finite_margins(mean)), matrix)[1])
         return float(loss.evaluate(mean, matrix, self.applied_to(params)).rpartition(":")[-1])
 
 

@@ -261,7 +261,7 @@ class Recipe:
         elif not is_whole and can_weigh and (collective.is_distributed() or not can_be_cut(matrix)):
             chosen = np.zeros(len(label), np.float32)
             chosen[rows] = 1
-            label = np.where(per_label(chosen > 0, label), label, np.float32(training.spec.loss.stand_in))
+            label = np.where(per_label(chosen > 0, label), label, np.float32(max(training.spec.loss.range.low, 0)))
             weight = chosen * weight if weight.size else chosen
         elif not is_whole:
             features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
