@@ -236,21 +236,19 @@ class Keywords:
 
     def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
         """Return these keywords with the kind of teacher that rows and objective allow; call it on every worker."""
-        kind, why = self._default_kind(), ""
-        if kind != "boosted":
-            n_labelled = n_labelled_rows(training)
-            # The joined table of an estimator takes the place of dtrain, which XGBoost builds from quantiles.
-            of_student = [] if self.all_features is not None or not self.sees_student else [dtrain]
-            is_unreadable = on_any_worker(not all(map(can_be_cut, [*of_student, *self.matrices])))
-            if not training.spec.loss.has_gradient or n_labelled < 2:
-                kind = "boosted"
-            elif collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
-                why = f"learns from at most {gathered.MOST_LABELLED} labelled rows in a distributed training"
-            elif is_unreadable:
-                why = "reads values, which a QuantileDMatrix and external memory do not give back: build a DMatrix"
-            if why:
-                warn_user(f"the teacher is boosted, since a mixed one {why}, or name teacher='boosted'")
-        return dataclasses.replace(self, teacher="boosted" if why else kind)
+        boosted, n_labelled = dataclasses.replace(self, teacher="boosted"), n_labelled_rows(training)
+        if self._trained == ["boosted"] or not training.spec.loss.has_gradient or n_labelled < 2:
+            return boosted
+        # The joined table of an estimator takes the place of dtrain, which XGBoost builds from quantiles.
+        of_student = [] if self.all_features is not None or not self.sees_student else [dtrain]
+        if collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
+            why = f"learns from at most {gathered.MOST_LABELLED} labelled rows in a distributed training"
+        elif on_any_worker(not all(map(can_be_cut, [*of_student, *self.matrices]))):
+            why = "reads values, which a QuantileDMatrix and external memory do not give back: build a DMatrix"
+        else:
+            return dataclasses.replace(self, teacher=DEFAULT_TEACHER)
+        warn_user(f"the teacher is boosted, since a mixed one {why}, or name teacher='boosted'")
+        return boosted
 
     def _check_rows_of_teachers(self, training: Training, boosting: Boosting) -> None:
         """Raise unless teachers can be trained on the privileged matrices, which have the rows of dtrain."""

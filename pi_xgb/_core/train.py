@@ -212,9 +212,9 @@ def _labelled_alone(training: Training, dtrain: xgboost.DMatrix) -> xgboost.DMat
     """Return the labelled rows, for plain XGBoost; None where the matrix cannot be sliced."""
     if not on_any_worker(training.labelled is not None):
         return dtrain
-    if training.labelled is None or collective.is_distributed() or not can_be_cut(dtrain):
+    if collective.is_distributed() or not can_be_cut(dtrain):
         return None
-    return slice_rows(dtrain, np.flatnonzero(training.labelled))
+    return slice_rows(dtrain, np.flatnonzero(training.known))
 
 
 def _record(booster: xgboost.Booster, training: Training, engine: str) -> None:

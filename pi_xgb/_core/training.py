@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import xgboost
-from xgboost.callback import TrainingCallback
 
 from .._arrays import Array
 from .._privacy_record import Privacy
@@ -115,19 +114,11 @@ class Boosting:
         evals = check_evals(keywords.get("evals") or (), "evals")
         return cls(dtrain, num_boost_round, evals, keywords, keywords.get("xgb_model"))
 
-    def run(
-        self,
-        params: Any,
-        matrix: xgboost.DMatrix | None = None,
-        callbacks: Sequence[TrainingCallback] = (),
-        **changed: Any,
-    ) -> xgboost.Booster:
+    def run(self, params: Any, matrix: xgboost.DMatrix | None = None, **changed: Any) -> xgboost.Booster:
         """Call ``xgboost.train``. A ``matrix`` in place of dtrain uses the cuts of dtrain."""
         matrix = self.dtrain if matrix is None else matrix
         train = xgboost.train if matrix is self.dtrain else train_in_place_of(self.dtrain)
         keywords = {**self.keywords, "evals": self.evals, **changed}
-        if callbacks:
-            keywords["callbacks"] = [*(self.keywords.get("callbacks") or ()), *callbacks]
         booster: xgboost.Booster = train(params, matrix, self.num_boost_round, **keywords)
         return booster
 
