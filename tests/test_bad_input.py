@@ -356,7 +356,9 @@ CASES: dict[str, list[Case]] = {
             for v in (-0.1, np.nan, np.inf, 1e30)
         ),
         *(type_error((*ALL, *PLAIN), "kl_weight", "number", kl_weight=v) for v in ("0.5", True, np.complex128(1))),
-        type_error(("train", "train boosted", "KLObjective", "JointObjective"), "kl_weight", "2", kl_weight=[0.1, 1.0]),
+        type_error(
+            ("train", "train boosted", "KLObjective", "JointObjective"), "kl_weight", "[0.1, 1.0]", kl_weight=[0.1, 1.0]
+        ),
         type_error(("train",), "kl_weight", "teacher_weight", kl_weight=np.ones(N)),
         value_error(("cv",), "kl_weight", "empty", kl_weight=[]),
         value_error(("cv",), "kl_weight", "twice", kl_weight=[1, 1.0]),

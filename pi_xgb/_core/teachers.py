@@ -149,12 +149,11 @@ def check_q(
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     """Return the weight of a teacher, a finite number of at least 0."""
-    if np.ndim(kl_weight) > 0:
-        raise TypeError(
-            f"{name} must be one number for all rows, got {np.size(kl_weight)}: pass weights per row as teacher_weight="
-        )
     if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
-        raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
+        raise TypeError(
+            f"{name} must be one number for all rows, got {kl_weight!r:.60} of type {type(kl_weight).__name__}: pass "
+            "weights per row as teacher_weight="
+        )
     if not 0 <= float(kl_weight) <= MOST_WEIGHT:
         raise ValueError(
             f"{name} must be finite, at least 0 and at most {MOST_WEIGHT:g}, got {kl_weight!r}: 0 trains without the "
