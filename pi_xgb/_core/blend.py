@@ -35,7 +35,7 @@ from .._arrays import Array, array_module, module_for, moved_to, read_only, to_h
 from .._rows.checks import check_no_mask
 from .._xgb.collective import global_sum
 from .._xgb.params import steps_of
-from .losses import AMOUNTS, NUMBERS, POSITIVE
+from .losses import NUMBERS
 from .training import HESSIANS as HESSIANS
 from .training import Guide, Student, Training
 from .training import Hessian as Hessian
@@ -160,7 +160,7 @@ class Distillation:
         (self._eta, regularisation), self._averages = steps_of(settings), None
         moving = [guide.teacher for guide, moves in zip(self.training.guides, self._moving, strict=True) if moves]
         asks = bool(moving) and all(teacher.hessian == "damped" for teacher in moving)
-        if averages is None or not asks or self.loss.range in (AMOUNTS, POSITIVE):
+        if averages is None or not asks or self.loss.has_exposure:
             return
         n_rows, weight = self.training.n_rows, self.training.weight
         weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
