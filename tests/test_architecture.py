@@ -62,7 +62,7 @@ ALLOWED = {
 # The files and folders of _core, from the ground up; each may import those on lower levels.
 LEVELS = (
     {"losses"},
-    {"crossfit", "metric_eval", "training"},
+    {"crossfit", "training"},
     {"blend", "teachers"},
     {"engines", "joint", "learners"},
     {"keywords", "objective"},

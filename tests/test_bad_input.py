@@ -161,7 +161,9 @@ CASES: dict[str, list[Case]] = {
             for v in (3.0, -1.0, 1.5)
         ),
         value_error((*ALL, "fit_teacher"), "finite", "inf", label=lambda c: row_7(c.rows.y, np.inf), objective=NUMBERS),
-        value_error(("train", "fit_teacher"), "counts", "-1", label=lambda c: row_7(c.rows.y, -1), objective=POISSON),
+        value_error(
+            ("train", "fit_teacher"), "at least 0", "-1", label=lambda c: row_7(c.rows.y, -1), objective=POISSON
+        ),
         value_error(("train",), "reg:tweedie", "-1", label=lambda c: row_7(c.rows.y, -1), objective="reg:tweedie"),
         value_error(("train",), "above 0", label=lambda c: row_7(c.rows.y, 0), objective=GAMMA),
         value_error(
@@ -344,7 +346,7 @@ CASES: dict[str, list[Case]] = {
         *(value_error(Q, "finite", q=lambda c, v=v: row_7(c.q, v), objective=NUMBERS) for v in (np.inf, 1e300)),
         value_error(("train",), "at least 0", "-0.1", q=lambda c: row_7(c.q, -0.1), objective=POISSON),
         value_error(("train",), "above 0", q=lambda c: row_7(c.q, 0), objective=GAMMA),
-        value_error(("train",), "above 0", "times", q=lambda c: row_7(c.q, 0), objective=AFT),
+        value_error(("train",), "above 0", "mean", q=lambda c: row_7(c.q, 0), objective=AFT),
         value_error(Q, "sum to 1", q=lambda c: c.q / 2, objective=SOFTPROB),
         *(value_error(Q, "Fixed", q=Fixed(v, adaptive)) for v in (np.nan, np.inf, 7.0) for adaptive in (False, True)),
     ],
@@ -354,7 +356,9 @@ CASES: dict[str, list[Case]] = {
             for v in (-0.1, np.nan, np.inf, 1e30)
         ),
         *(type_error((*ALL, *PLAIN), "kl_weight", "number", kl_weight=v) for v in ("0.5", True, np.complex128(1))),
-        type_error(("train", "train boosted", "KLObjective", "JointObjective"), "kl_weight", "2", kl_weight=[0.1, 1.0]),
+        type_error(
+            ("train", "train boosted", "KLObjective", "JointObjective"), "kl_weight", "[0.1, 1.0]", kl_weight=[0.1, 1.0]
+        ),
         type_error(("train",), "kl_weight", "teacher_weight", kl_weight=np.ones(N)),
         value_error(("cv",), "kl_weight", "empty", kl_weight=[]),
         value_error(("cv",), "kl_weight", "twice", kl_weight=[1, 1.0]),

@@ -305,9 +305,9 @@ def test_every_objective_is_trained_judged_and_chosen_by_its_own_metric(
 ) -> None:
     loss = LOSSES[objective]
     amount = timed["amount"]
-    label = {"classes": (amount > 1).astype(int), "count": np.floor(amount), "ranking": timed["relevance"]}
-    kind = "classes" if loss.probabilities else loss.kind
-    y = timed["relevance"].map(dict(enumerate("abcd"))) if loss.multiclass else label.get(kind, amount)
+    label = {"count:poisson": np.floor(amount), "rank:ndcg": timed["relevance"], "rank:pairwise": timed["relevance"]}
+    y = (amount > 1).astype(int) if loss.probabilities else label.get(objective, amount)
+    y = timed["relevance"].map(dict(enumerate("abcd"))) if loss.multiclass else y
     alpha = {"reg:quantileerror": "quantile_alpha=0.6", "reg:expectileerror": "expectile_alpha=0.6"}
     named, more = ["--label", "y"], [alpha[objective]] if objective in alpha else []
     if loss.by_query:

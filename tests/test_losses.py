@@ -11,8 +11,9 @@ from helpers_problems import OBJECTIVES, OF_TARGETS, engines_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_xgb._core.blend import Blend
+from pi_xgb._core.blend import Distillation
 from pi_xgb._core.losses import LOSSES, Loss
+from pi_xgb._core.training import Teacher
 
 N_CLASSES = 4
 EPS = float(np.finfo(np.float32).eps)
@@ -108,9 +109,11 @@ def rounding_of(loss: Loss, mean: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 def blend(loss: Loss, label: Any, weighted_targets: list[tuple[Any, float]], like: Any) -> tuple[Any, Any]:
     """The blended target of pairs (q, weight), and what labels and teachers weigh together."""
-    training: Any = SimpleNamespace(spec=SimpleNamespace(loss=loss), label=label, labelled=None, weight=None, like=like)
-    blended = Blend(training, [weight for _, weight in weighted_targets], np)
-    return blended.target([q for q, _ in weighted_targets]), blended.factor
+    guides = [SimpleNamespace(teacher=Teacher(), weight=weight) for _, weight in weighted_targets]
+    rows = {"label": label, "labelled": None, "weight": None, "like": like}
+    training: Any = SimpleNamespace(spec=SimpleNamespace(loss=loss, device="cpu"), guides=guides, **rows)
+    distillation = Distillation(training)
+    return distillation.blended([q for q, _ in weighted_targets]), distillation.factor
 
 
 def column(factor: Any, like: np.ndarray) -> Any:

@@ -198,7 +198,7 @@ def test_parameters_that_mean_nothing():
         error=TypeError,
     )
     refused("teacher must be an instance", teacher=LogisticRegression, fit=apart, error=TypeError)
-    refused("kl_weight must be a number", kl_weight="much", fit=apart, error=TypeError)
+    refused("kl_weight must be one number", kl_weight="much", fit=apart, error=TypeError)
     refused(r"teacher_params must be .*got n_estimators", teacher_params={"n_estimators": 3}, fit=apart)
     for wrong in (3, "ab", [1]):
         refused(r"params must be a dict", teacher_params=wrong, fit=apart, error=TypeError)

@@ -35,7 +35,7 @@ from .._arrays import Array, array_module, module_for, moved_to, read_only, to_h
 from .._rows.checks import check_no_mask
 from .._xgb.collective import global_sum
 from .._xgb.params import steps_of
-from .losses import AMOUNTS, NUMBERS, POSITIVE
+from .losses import NUMBERS
 from .training import HESSIANS as HESSIANS
 from .training import Guide, Student, Training
 from .training import Hessian as Hessian
@@ -55,10 +55,7 @@ _EDGE = 1e-3
 def total_weight(labelled: Array | None, kl_weights: Sequence[Any]) -> Any:
     """Return m + sum_k a_k in float32, one number or one per row."""
     # In float64, so that weights that are equal in all rows give the result of one number.
-    total: Any = 1.0 if labelled is None else labelled.astype(np.float64)
-    for kl_weight in kl_weights:
-        total = total + kl_weight
-    return single(total)
+    return single(sum(kl_weights, 1.0 if labelled is None else labelled.astype(np.float64)))
 
 
 def weighted_mean(target: Array, weight: Array | None) -> Array:
@@ -121,48 +118,6 @@ def single(values: Any) -> Any:
     return values.astype(np.float32) if np.ndim(values) else np.float32(values)
 
 
-class Blend:
-    """Target and factor of the rows of a training, for teachers of these weights, on one device."""
-
-    def __init__(self, training: Training, kl_weights: Sequence[Any], xp: Any) -> None:
-        loss, labelled = training.spec.loss, moved_to(xp, training.labelled)
-        label, weight = moved_to(xp, training.label), moved_to(xp, training.weight)
-        self._has_columns = loss.multiclass or label.ndim == 2
-        weights = [moved_to(xp, kl_weight) for kl_weight in kl_weights]
-        self.total = total_weight(labelled, weights)
-        """m + sum_k a_k, one number or one per row."""
-        self.factor = self.total if weight is None else self.total * weight
-        """The weight of each row in the gradient."""
-        self._total, self._stand_in = self._per_mean(self.total), loss.stand_in
-        self._weights = [self._per_mean(single(kl_weight)) for kl_weight in weights]
-        self._known = loss.one_hot(label, moved_to(xp, training.like))
-        if labelled is not None:
-            self._known *= self._per_mean(labelled.astype(np.float32))
-
-    @property
-    def row_factor(self) -> Array:
-        """The factor as one value per row, also where all are equal."""
-        column = self._known[:, 0] if self._known.ndim == 2 else self._known
-        return self.factor * array_module(column).ones_like(column)
-
-    def target(self, answers: Sequence[Array]) -> Array:
-        """Return the blended target of label and teachers' q, in a fresh array."""
-        xp, target, total = array_module(self._known), self._known.copy(), self._total
-        for q, kl_weight in zip(answers, self._weights, strict=True):
-            term = kl_weight * q
-            # In rows where its weight is 0 a teacher's q may be anything, NaN included.
-            target += term if np.ndim(kl_weight) == 0 else xp.where(kl_weight > 0, term, np.float32(0))
-        if np.ndim(total) == 0:
-            target /= total
-            return target
-        target /= xp.where(total > 0, total, np.float32(1))
-        return xp.where(total == 0, np.float32(self._stand_in), target) if self._stand_in else target
-
-    def _per_mean(self, values: Any) -> Any:
-        """Return values per row in a shape that broadcasts over several classes or targets."""
-        return values[:, None] if self._has_columns and np.ndim(values) == 1 else values
-
-
 class Distillation:
     """The student's objective: the loss of its labels plus the weighted divergence from its teachers.
 
@@ -171,17 +126,28 @@ class Distillation:
 
     def __init__(self, training: Training) -> None:
         self.training, self.loss = training, training.spec.loss
-        self.is_adaptive = any(guide.teacher.is_adaptive for guide in training.guides)
-        self._xp = module_for(training.spec.device)
-        self.blend = Blend(training, [guide.weight for guide in training.guides], self._xp)
-        self._averages: dict[int, Array] | None = None
-        self._fixed = None if self.is_adaptive else self._target(training.like)
-        """The target, where no teacher changes it."""
+        self._xp = xp = module_for(training.spec.device)
+        label, weight, labelled = (moved_to(xp, a) for a in (training.label, training.weight, training.labelled))
+        weights = [moved_to(xp, guide.weight) for guide in training.guides]
+        self._has_columns = self.loss.multiclass or label.ndim == 2
+        self.total = total_weight(labelled, weights)
+        """m + sum_k a_k, one number or one per row."""
+        self.factor = self.total if weight is None else self.total * weight
+        """The weight of each row in the gradient."""
+        self._weights = [self._per_mean(single(kl_weight)) for kl_weight in weights]
+        self._known = self.loss.one_hot(label, moved_to(xp, training.like))
+        if labelled is not None:
+            self._known *= self._per_mean(labelled.astype(np.float32))
         # The Hessian counts less than the full weight of these.
         self._moving = [guide.teacher.is_adaptive and guide.teacher.hessian != "full" for guide in training.guides]
-        weights = [guide.weight for guide, moves in zip(training.guides, self._moving, strict=True) if moves]
-        self._moving_weight = moved_to(self._xp, sum(weights)) if weights else None
+        moving = [kl_weight for kl_weight, moves in zip(weights, self._moving, strict=True) if moves]
+        self._moving_weight = sum(moving) if moving else None
+        self._fixed: Array | None = None
+        """The target, where no teacher changes it."""
         self.take_steps({}, None)
+        self.is_adaptive = any(guide.teacher.is_adaptive for guide in training.guides)
+        if not self.is_adaptive:
+            self._fixed = self.target(training.like)
 
     def take_steps(self, settings: Mapping[str, Any], averages: dict[int, Array] | None) -> None:
         """Step as a booster of these settings; call it on every worker.
@@ -194,7 +160,7 @@ class Distillation:
         (self._eta, regularisation), self._averages = steps_of(settings), None
         moving = [guide.teacher for guide, moves in zip(self.training.guides, self._moving, strict=True) if moves]
         asks = bool(moving) and all(teacher.hessian == "damped" for teacher in moving)
-        if averages is None or not asks or self.loss.range in (AMOUNTS, POSITIVE):
+        if averages is None or not asks or self.loss.has_exposure:
             return
         n_rows, weight = self.training.n_rows, self.training.weight
         weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
@@ -210,37 +176,54 @@ class Distillation:
     def gradient(self, margin: Array, dtrain: Any = None) -> tuple[Array, Array]:
         """Gradient and Hessian at these margins; XGBoost also passes the matrix."""
         mean = self.loss.mean(self._xp.asarray(margin))
-        grad, hess = self.loss.gradient(mean, self.target(mean), self.blend.factor)
+        grad, hess = self.loss.gradient(mean, self.target(mean), self.factor)
         if self._moving_weight is not None:
             is_damped = self._averages is not None
-            share = hessian_share(self.blend.total, self._moving_weight, self._eta, damped=is_damped)
-            hess *= share[:, None] if hess.ndim == 2 and np.ndim(share) == 1 else share
+            share = hessian_share(self.total, self._moving_weight, self._eta, damped=is_damped)
+            hess *= self._per_mean(share)
         return grad, hess
 
     def target(self, mean: Array) -> Array:
         """Return the blended target of each row, given its current ``mean``."""
-        return self._target(mean) if self._fixed is None else self._fixed
-
-    def _target(self, mean: Array) -> Array:
+        if self._fixed is not None:
+            return self._fixed
         is_on_device = all(guide.teacher.about.on_device for guide in self.training.guides)
         shown = mean if is_on_device else read_only(to_host(mean))
         answers = [self._xp.asarray(answer(guide, self.training, shown)) for guide in self.training.guides]
         if self._averages is not None:
             for number in np.flatnonzero(self._moving).tolist():
-                before, total = self._averages.get(number), self.blend.total
-                q, self._averages[number] = damped_step(
-                    mean, answers[number], total, self._moving_weight, self._eta, before
-                )
+                before, q = self._averages.get(number), answers[number]
+                q, self._averages[number] = damped_step(mean, q, self.total, self._moving_weight, self._eta, before)
                 answers[number] = self._xp.clip(q, self.loss.range.low, self.loss.range.high)
-        return self.blend.target(answers)
+        return self.blended(answers)
+
+    def blended(self, answers: Sequence[Array]) -> Array:
+        """Return the blended target of label and teachers' q, in a fresh array."""
+        xp, target, total = self._xp, self._known.copy(), self._per_mean(self.total)
+        for q, kl_weight in zip(answers, self._weights, strict=True):
+            term = kl_weight * q
+            # In rows where its weight is 0 a teacher's q may be anything, NaN included.
+            target += term if np.ndim(kl_weight) == 0 else xp.where(kl_weight > 0, term, np.float32(0))
+        if np.ndim(total) == 0:
+            target /= total
+            return target
+        target /= xp.where(total > 0, total, np.float32(1))
+        return xp.where(total > 0, target, np.float32(max(self.loss.range.low, 0)))  # a valid label everywhere
+
+    @property
+    def row_factor(self) -> Array:
+        """The factor as one value per row, also where all are equal."""
+        return self.factor * self._xp.ones(self.training.n_rows, np.float32)
+
+    def _per_mean(self, values: Any) -> Any:
+        """Return values per row in a shape that broadcasts over several classes or targets."""
+        return values[:, None] if self._has_columns and np.ndim(values) == 1 else values
 
     def params(self, *, continues: bool = False) -> dict[str, Any]:
         """Return the student's params, with an intercept where XGBoost would have estimated one."""
-        chosen = dict(self.training.spec.params)
+        own = self.training.spec.params
         # A base_margin takes the place of the intercept in training only: XGBoost estimates one all the same.
-        if not ("base_score" in chosen or continues):
-            chosen["base_score"] = self.base_score()
-        return chosen
+        return own if continues or "base_score" in own else {**own, "base_score": self.base_score()}
 
     def base_score(self) -> Any:
         """The ``base_score`` that XGBoost would estimate for the blended target: its weighted mean.
@@ -252,7 +235,7 @@ class Distillation:
             guides = tuple(guide for guide in training.guides if not guide.teacher.is_adaptive)
             on_host = dataclasses.replace(training.spec, device="cpu")
             return Distillation(training.replace(spec=on_host, guides=guides)).base_score()
-        weight = moved_to(self._xp, training.weight) if training.is_uniform else self.blend.row_factor
+        weight = moved_to(self._xp, training.weight) if training.is_uniform else self.row_factor
         mean = weighted_mean(self._fixed, weight)
         if any(guide.teacher.about.is_noisy for guide in training.guides) and self.loss.range != NUMBERS:
             mean = np.clip(mean, self.loss.range.low + _EDGE, self.loss.range.high - _EDGE)

@@ -28,7 +28,7 @@ from .._xgb.signature import called_like, keyword_names
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
 from .blend import Distillation
 from .engines import callback, choose, copies
-from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
+from .keywords import DEFAULT_METHOD, Keywords, MethodName, with_fitted_teachers
 from .learners.recipe import Recipe
 from .teachers import check_kl_weight
 from .training import Boosting, Spec, Training
@@ -141,8 +141,7 @@ def cv(
             "several values of kl_weight require one teacher: pass privileged=, or teacher= other than a list, which "
             "has its own weights"
         )
-    keywords.check()
-    check_obj(obj, keywords)
+    keywords.check(obj=obj)
     if not is_grid and (resume is not None or resume_key is not None):
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
     with exclusive(dtrain, *keywords.matrices):
@@ -154,10 +153,10 @@ def cv(
         check_is_dmatrix(dtrain, "dtrain")
         user_code = callbacks or custom_metric or fpreproc or verbose_eval or None
         jobs = n_jobs or jobs_side_by_side(own, dtrain.num_row(), user_code)
-        params, own = (on_one_thread(each, dtrain.num_row()) for each in (params, own))
+        own = on_one_thread(own, dtrain.num_row())
         folds = _Folds.read(Spec.read(own), Boosting(dtrain, num_boost_round, keywords=own_keywords), keywords)
         if not is_grid:
-            return folds.fitted().history(None, params, own_keywords)
+            return folds.fitted().history(None, own_keywords)
         shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # these change no number
         inputs = {name: value for name, value in own_keywords.items() if name not in shown}
         inputs |= {"params": own, "dtrain": dtrain, "num_boost_round": num_boost_round}
@@ -167,7 +166,7 @@ def cv(
         cache = ResumeCache(resume, resume_key, "cv", inputs)
         if not all(str(weight) in cache for weight in grid):
             folds = folds.fitted()
-        history = functools.partial(_grid_history, folds, params, own_keywords)
+        history = functools.partial(_grid_history, folds, own_keywords)
         once = cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
         if jobs == 1:
             histories = {weight: once(weight) for weight in grid}
@@ -275,23 +274,22 @@ class _Folds:
         of_folds = [with_fitted_teachers(self.training.subset(rows)) for rows, _ in self.row_folds]
         return dataclasses.replace(self, of_folds=of_folds)
 
-    def history(self, weight: float | None, params: Any, keywords: Mapping[str, Any]) -> Any:
+    def history(self, weight: float | None, keywords: Mapping[str, Any]) -> Any:
         """Return the history of ``xgboost.cv`` for one ``kl_weight``; None keeps the weights of the teachers."""
         dtrain, n_rounds, spec = self.boosting.dtrain, self.boosting.num_boost_round, self.training.spec
         has_teacher = bool(self.training.guides) and weight != 0
         if self.engine != "copies" and not has_teacher:
             # Plain XGBoost trains on labelled rows only.
-            return xgboost.cv(params, dtrain, n_rounds, **{**keywords, "folds": self.dealt})
+            return xgboost.cv(spec.params, dtrain, n_rounds, **{**keywords, "folds": self.dealt})
         trainings = self.of_folds or [self.training.subset(rows) for rows, _ in self.row_folds]
-        if weight is not None:
-            trainings = [training.weighing(weight) for training in trainings]
         students: dict[xgboost.DMatrix, tuple[Distillation, Any]] = {}
 
         def prepare(number: int, own: xgboost.DMatrix, shown: xgboost.DMatrix, params: dict[str, Any]) -> Any:
             training = trainings[number]
             # The user's preparation may have changed rows and params.
             fresh = Training.from_matrix(Spec.read(params), own, training.labelled)
-            training = fresh.replace(guides=training.guides).counting()
+            guides = (guide if weight is None else guide._replace(kl_weight=weight) for guide in training.guides)
+            training = fresh.replace(guides=tuple(guides)).counting()
             if self.engine == "copies":
                 return copies.stack_with_params(training, own, {}) if training.guides else (shown, params)
             distillation = Distillation(training)
@@ -309,7 +307,7 @@ class _Folds:
         return _cv_on_folds(self.row_folds, self.training.labelled, prepare, spec.params, dtrain, n_rounds, keywords)
 
 
-def _grid_history(folds: _Folds, params: Any, keywords: Mapping[str, Any], weight: float) -> Any:
+def _grid_history(folds: _Folds, keywords: Mapping[str, Any], weight: float) -> Any:
     """Return the history of one ``kl_weight`` of a grid; printed lines begin with its value."""
     verbose_eval, listeners = keywords["verbose_eval"], copy.deepcopy(list(keywords["callbacks"] or ()))
     if verbose_eval:
@@ -318,4 +316,4 @@ def _grid_history(folds: _Folds, params: Any, keywords: Mapping[str, Any], weigh
             collective.communicator_print(f"kl_weight {weight:g} {line}")
 
         listeners.append(EvaluationMonitor(period=int(verbose_eval), show_stdv=keywords["show_stdv"], logger=write))
-    return folds.history(weight, params, {**keywords, "callbacks": listeners, "verbose_eval": False})
+    return folds.history(weight, {**keywords, "callbacks": listeners, "verbose_eval": False})

@@ -20,9 +20,9 @@ from .._rows.supervision import row_weights
 from .._warnings import warn_user
 from .._xgb.booster import configuration_of, load_booster
 from .._xgb.matrix import freeze, slice_rows
-from .blend import Blend, Distillation, answer
+from .blend import Distillation, answer
 from .teachers import as_guide, check_kl_weight, is_list_of_pairs, weighted
-from .training import About, Spec, Student, Teacher, Training
+from .training import About, Guide, Spec, Student, Teacher, Training
 
 # The number of rows whose last predictions identify the student.
 _ROWS_REMEMBERED = 1000
@@ -78,14 +78,15 @@ class JointTeacher(Teacher):
         xgb_model: Any = None,
         extra_teachers: Sequence[tuple[Any, Any]] = (),
     ) -> None:
-        self._spec = Spec.read(params)
+        self.spec = Spec.read(params)
+        """Its params."""
         check_matrix(dprivileged, "privileged")
-        self._label = self._spec.loss.label_of(dprivileged, "privileged")  # those of rows without a label may be any
+        self._label = self.spec.loss.label_of(dprivileged, "privileged")  # those of rows without a label may be any
         check_labels_per_row(self._label, dprivileged.num_row(), "privileged")
-        if not self._spec.loss.by_query:  # whose weights are those of queries
+        if not self.spec.loss.by_query:  # whose weights are those of queries
             weight = dprivileged.get_weight()
             row_weights(weight if weight.size else None, len(self._label), name="the weights of privileged")
-        own = self._spec.params
+        own = self.spec.params
         if own.get("booster") == "dart" or any(float(own.get(name, 0)) > 0 for name in ("rate_drop", "one_drop")):
             raise ValueError(
                 "booster='dart' (rate_drop, one_drop) is not supported by JPIB: use gbtree, or method='kbpib'"
@@ -94,8 +95,8 @@ class JointTeacher(Teacher):
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
         pairs = pairs_of(extra_teachers)
         extra = weighted(pairs, None, None) if pairs else []
-        self._extra = [as_guide(guide, self._spec.loss.range) for guide in extra if guide.kl_weight > 0]
-        self.settings: dict[str, Any] = {"teacher_params": self._spec.params}
+        self._extra = [as_guide(guide, self.spec.loss.range) for guide in extra if guide.kl_weight > 0]
+        self.settings: dict[str, Any] = {"teacher_params": self.spec.params}
         """The keywords of its training, which a model records."""
         self._continues = xgb_model is not None
         self._booster: xgboost.Booster | None = None
@@ -103,9 +104,10 @@ class JointTeacher(Teacher):
             if isinstance(xgb_model, (str, os.PathLike)):
                 load_booster(xgb_model)  # raises for a broken file, on which XGBoost may hang
             # A base_score given again would overwrite the loaded one.
-            own_params = {key: value for key, value in self._spec.params.items() if key != "base_score"}
+            own_params = {key: value for key, value in self.spec.params.items() if key != "base_score"}
             self._booster = xgboost.Booster(own_params, [dprivileged], model_file=xgb_model)
-        self._begun: tuple[Training, Blend] | None = None
+        self._own: Distillation | None = None
+        """Its own loss: that of the labels, and the divergence from the student and the extra teachers."""
         self._base_score: Any = None
         self._q: Array | None = None
         self._student_seen: Array | None = None
@@ -119,7 +121,7 @@ class JointTeacher(Teacher):
             method="jpib",
             learns=True,
             on_device=not self._extra,
-            within=self._spec.loss.range,
+            within=self.spec.loss.range,
             settings=self.settings,
             matrices=[self._dprivileged],
         )
@@ -132,14 +134,14 @@ class JointTeacher(Teacher):
         return self._booster
 
     def start(self, training: Training) -> None:
-        if not training.spec.loss.has_gradient_of(self._spec.loss):
+        if not training.spec.loss.has_gradient_of(self.spec.loss):
             raise ValueError(
                 "teacher and student of JPIB must share an objective: give JointTeacher the params of the student"
             )
         check_same_labels(training.label, self._label, training.labelled)
         student = training.student
         if student is None:
-            self._begun = None
+            self._own = None
             return
         if student.booster.num_boosted_rounds() == 0 and not self._continues:
             self._booster = None
@@ -147,13 +149,12 @@ class JointTeacher(Teacher):
         else:
             self._check_is_behind(student)
         own_weight = next((guide.weight for guide in training.guides if guide.teacher is self), 0.0)
-        weights = [own_weight if self._own_kl_weight is None else self._own_kl_weight]
-        blend = Blend(training, [*weights, *(extra.weight for extra in self._extra)], module_for(training.spec.device))
-        own = training.replace(guides=tuple(self._extra), student=student._replace(matrix=None))
+        of_student = Guide(Teacher(), own_weight if self._own_kl_weight is None else self._own_kl_weight)
+        own = training.replace(guides=(of_student, *self._extra), student=student._replace(matrix=None))
         for extra in self._extra:
             extra.teacher.start(own)
         own = own.replace(student=None)  # which would be kept alive
-        self._begun, self._base_score, self._q = (own, blend), student.base_score, None
+        self._own, self._base_score, self._q = Distillation(own), student.base_score, None
 
     def _check_is_behind(self, student: Student) -> None:
         """Raise unless the continued student is this teacher's own, one round ahead."""
@@ -178,54 +179,56 @@ class JointTeacher(Teacher):
             return self._student_start == configuration_of(student).base_score
         # A copy, since XGBoost caches predictions on its training rows and would boost on from these.
         margin = student.copy().predict(matrix, output_margin=True, iteration_range=(0, rounds))
-        before = self._spec.loss.mean(margin)[:_ROWS_REMEMBERED]
+        before = self.spec.loss.mean(margin)[:_ROWS_REMEMBERED]
         return before.shape == self._student_seen.shape and np.allclose(before, self._student_seen, atol=1e-4)
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        if self._begun is None:
+        if self._own is None:
             raise ValueError(
                 "a JPIB teacher has a q in the training of a Booster only: pass it to pi_xgb.train or xgboost.train"
             )
-        training, blend = self._begun
         if self._booster is None:
-            self._booster = self._first_booster(mean, training)
+            self._booster = self._first_booster(mean, self._own.training)
         else:
-            self._grow(self._booster, mean, training, blend)
-        self._q = self._mean(self._booster, training)
+            self._grow(self._booster, mean, self._own)
+        self._q = self._mean(self._booster, self._own.training)
         self._student_seen = to_host(mean[:_ROWS_REMEMBERED]).copy()
         return self._q
 
     def subset(self, rows: Array) -> JointTeacher:
-        part = JointTeacher(slice_rows(self._dprivileged, rows), self._spec.params, kl_weight=self._own_kl_weight)
+        part = JointTeacher(slice_rows(self._dprivileged, rows), self.spec.params, kl_weight=self._own_kl_weight)
         part._extra = [extra.subset(rows) for extra in self._extra]
         return part
 
     def _first_booster(self, mean: Array, training: Training) -> xgboost.Booster:
-        base_score = self._spec.params.get("base_score", self._base_score)
+        base_score = self.spec.params.get("base_score", self._base_score)
         if base_score is None:
             # Both start at the same intercept; a student with a base_margin has none to share.
             if bool((mean == mean[0]).all()):
-                base_score = self._spec.loss.base_score(mean[0])
+                base_score = self.spec.loss.base_score(mean[0])
             else:
                 base_score = Distillation(training.replace(guides=())).base_score()
-        return xgboost.Booster({**self._spec.params, "base_score": base_score}, [self._dprivileged])
+        return xgboost.Booster({**self.spec.params, "base_score": base_score}, [self._dprivileged])
 
-    def _grow(self, booster: xgboost.Booster, mean: Array, training: Training, blend: Blend) -> None:
+    def _grow(self, booster: xgboost.Booster, mean: Array, distillation: Distillation) -> None:
+        training = distillation.training
         own = self._mean(booster, training) if self._q is None else self._q  # None in a continued training
         xp = module_for(training.spec.device)
         shown = read_only(to_host(own)) if self._extra else own
         answers = [mean, *(answer(extra, training, shown) for extra in self._extra)]
-        grad, hess = self._spec.loss.gradient(own, blend.target([xp.asarray(q) for q in answers]), blend.factor)
-        del own, shown, answers
+        target = distillation.blended([xp.asarray(q) for q in answers])
+        grad, hess = self.spec.loss.gradient(own, target, distillation.factor)
+        del own, shown, answers, target
         self._q = None  # out of date, and the next line is where memory is highest
         booster.boost(self._dprivileged, booster.num_boosted_rounds(), grad=grad, hess=hess)
 
     def _mean(self, booster: xgboost.Booster, training: Training) -> Array:
         margin = booster.predict(self._dprivileged, output_margin=True)
-        return self._spec.loss.mean(module_for(training.spec.device).asarray(margin))
+        return self.spec.loss.mean(module_for(training.spec.device).asarray(margin))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_dprivileged": freeze(self._dprivileged)}
+        # Without the training that it was in: the next one starts it again.
+        return {**self.__dict__, "_own": None, "_dprivileged": freeze(self._dprivileged)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _dprivileged=xgboost.DMatrix(**state["_dprivileged"]))

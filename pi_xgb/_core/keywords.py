@@ -33,7 +33,7 @@ from .learners.features import Features
 from .learners.gathered import n_labelled_rows
 from .learners.recipe import Recipe, check_readable, check_teacher_word, chosen_crossfit
 from .losses import LOSSES
-from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, check_same_labelled, is_list_of_pairs, weighted
+from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, is_list_of_pairs, weighted
 from .training import Boosting, Guide, Spec, Teacher, Training
 
 MethodName = Literal["kbpib", "jpib"]
@@ -140,8 +140,13 @@ class Keywords:
 
         return [name for name in names if not is_default(getattr(self, name))]
 
-    def check(self, early_stopping_rounds: Any = None) -> None:
+    def check(self, early_stopping_rounds: Any = None, obj: Any = None) -> None:
         """Raise for keywords that contradict each other or have no effect."""
+        if obj is not None and not self.changes_nothing:
+            raise ValueError(
+                "obj must be left out with a teacher, which works through an objective of its own: name the loss in "
+                "params['objective'] (objective= of an estimator), or train without a teacher"
+            )
         check_choice(self.method, METHODS, "method")
         if self.kl_weight is not None:
             check_kl_weight(self.kl_weight)
@@ -179,20 +184,26 @@ class Keywords:
         names, teacher = self._set("teacher_sees", "privileged_evals", "allow_overlap"), self._trained[0]
         if self.privileged is None and names:
             raise ValueError(f"{require(names)} privileged=, the DMatrix of privileged features: pass it")
-        boosts = "boosted" in self._trained
-        if self._set("teacher_params") and not (boosts or "mixed" in self._trained):
-            raise ValueError(
-                f"teacher_params require teacher='boosted' or 'mixed', got teacher={teacher!r}: leave them out"
-            )
-        if self.privileged_evals is not None and not boosts:
-            raise ValueError(f"privileged_evals require teacher='boosted', got teacher={teacher!r}: leave them out")
+        for name, kinds in {"teacher_params": ("boosted", "mixed"), "privileged_evals": ("boosted",)}.items():
+            if self._set(name) and not any(kind in self._trained for kind in kinds):
+                kind = " or ".join(map(repr, kinds))
+                raise ValueError(f"{name} require teacher={kind}, got teacher={teacher!r}: leave them out")
         if self.privileged_evals is not None and self.teacher_sees == "all" and self.all_features is None:
             raise ValueError(
                 "privileged_evals are not supported with teacher_sees='all': use crossfit, or pass all features as "
                 "privileged with allow_overlap=True"
             )
         if self.method == "jpib":
-            self._check_joint()
+            if unused := self._set("crossfit", "crossfit_groups", "privileged_evals"):
+                raise ValueError(
+                    f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows along: leave it out"
+                )
+            others = [f"teacher={teacher!r}" for teacher in self._trained if teacher != "boosted"]
+            if others or self.privileged is None:
+                found = [*others, "no privileged="][0]
+                raise ValueError(
+                    f"method='jpib' requires privileged= and teacher='boosted', got {found}: use method='kbpib'"
+                )
         if self.privileged_evals and not early_stopping_rounds:
             raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
         if self.crossfit_groups is not None and not self.is_crossfitted:
@@ -200,24 +211,12 @@ class Keywords:
                 f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set crossfit as well"
             )
 
-    def _check_joint(self) -> None:
-        if unused := self._set("crossfit", "crossfit_groups", "privileged_evals"):
-            raise ValueError(
-                f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows along: leave it out"
-            )
-        others = [f"teacher={teacher!r}" for teacher in self._trained if teacher != "boosted"]
-        if others or self.privileged is None:
-            found = [*others, "no privileged="][0]
-            raise ValueError(
-                f"method='jpib' requires privileged= and teacher='boosted', got {found}: use method='kbpib'"
-            )
-
     def read(self, spec: Spec, boosting: Boosting, name: str = "dtrain") -> Training:
         """Return the training of these rows, after all checks that precede it; its teachers are not trained yet.
 
         Call it on every worker. ``name`` is that of the matrix, for messages.
         """
-        dtrain, chooses_kind = boosting.dtrain, self.teacher is None and self.is_given and self.kl_weight != 0
+        dtrain, names_kind = boosting.dtrain, self.teacher is None and self.is_given and self.kl_weight != 0
         with all_or_none("a check of the training data"):
             check_metric(boosting.keywords.get("custom_metric"))
             check_whole("num_boost_round", boosting.num_boost_round)
@@ -225,50 +224,64 @@ class Keywords:
             labelled = read_labelled(self.labelled, dtrain.num_row())
             training = Training.from_matrix(spec, dtrain, labelled, name=name)
             check_evals_are_labelled(labelled, dtrain, boosting.evals)
-            if chooses_kind:
-                check_is_dmatrix(self.privileged, "privileged")
-        named = self._naming_kind_for(training, dtrain) if chooses_kind else self
-        if named.teacher is None:  # nobody teaches, and nothing about a teacher is checked
-            return training
+            if self.teacher is None and not names_kind:  # nobody teaches, and nothing about a teacher is checked
+                return training
+            self.check_continues(boosting.xgb_model)
+            if self._trained:
+                self._check_rows_of_teachers(training, boosting)
+        named = self._naming_kind_for(training, dtrain) if names_kind else self
+        all_columns = named._all_columns(dtrain)  # XGBoost builds it on all workers together, which no check may do
         with all_or_none("a check of the training data"):
-            named._check_inputs_of_teachers(training, boosting)
-        matrices = named._matrices_of_teachers(dtrain)  # XGBoost builds them together, which no check may do
-        with all_or_none("a check of the training data"):
-            return named._with_teachers(training, boosting, matrices)
+            return named._with_teachers(training, boosting, all_columns)
 
     def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
         """Return these keywords with the kind of teacher that rows and objective allow; call it on every worker."""
-        kind, why = self._default_kind(), ""
-        if kind != "boosted":
-            n_labelled = n_labelled_rows(training)
-            # The joined table of an estimator takes the place of dtrain, which XGBoost builds from quantiles.
-            of_student = [] if self.all_features is not None or not self.sees_student else [dtrain]
-            is_unreadable = on_any_worker(not all(map(can_be_cut, [*of_student, *self.matrices])))
-            if not training.spec.loss.has_gradient or n_labelled < 2:
-                kind = "boosted"
-            elif collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
-                why = f"learns from at most {gathered.MOST_LABELLED} labelled rows in a distributed training"
-            elif is_unreadable:
-                why = "reads values, which a QuantileDMatrix and external memory do not give back: build a DMatrix"
-            if why:
-                warn_user(f"the teacher is boosted, since a mixed one {why}, or name teacher='boosted'")
-        return dataclasses.replace(self, teacher="boosted" if why else kind)
+        boosted, n_labelled = dataclasses.replace(self, teacher="boosted"), n_labelled_rows(training)
+        if self._trained == ["boosted"] or not training.spec.loss.has_gradient or n_labelled < 2:
+            return boosted
+        # The joined table of an estimator takes the place of dtrain, which XGBoost builds from quantiles.
+        of_student = [] if self.all_features is not None or not self.sees_student else [dtrain]
+        if collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
+            why = f"learns from at most {gathered.MOST_LABELLED} labelled rows in a distributed training"
+        elif on_any_worker(not all(map(can_be_cut, [*of_student, *self.matrices]))):
+            why = "reads values, which a QuantileDMatrix and external memory do not give back: build a DMatrix"
+        else:
+            return dataclasses.replace(self, teacher=DEFAULT_TEACHER)
+        warn_user(f"the teacher is boosted, since a mixed one {why}, or name teacher='boosted'")
+        return boosted
 
-    def _check_inputs_of_teachers(self, training: Training, boosting: Boosting) -> None:
-        if boosting.xgb_model is not None:
-            self.check_continues(boosting.xgb_model)
-        if self._trained:
-            hint = "set it higher, or train without a teacher"
-            check_whole("num_boost_round", boosting.num_boost_round, 1, hint)
-        read_teacher_weight(self.teacher_weight, training.n_rows)
-        if self._trained and self.privileged is not None:
-            self._check_privileged(self.privileged, training, boosting.dtrain)
-            if self.all_features is None:
-                for teacher in self._trained:
-                    if self.sees(teacher) == "all":
-                        check_readable(teacher, boosting.dtrain, self.privileged)
+    def _check_rows_of_teachers(self, training: Training, boosting: Boosting) -> None:
+        """Raise unless teachers can be trained on the privileged matrices, which have the rows of dtrain."""
+        check_whole("num_boost_round", boosting.num_boost_round, 1, "set it higher, or train without a teacher")
+        privileged, dtrain, spec = self.privileged, boosting.dtrain, training.spec
+        if privileged is None:
+            return
+        check_matrix(privileged, "privileged")
+        check_same_rows(dtrain, privileged, training.labelled)
+        if spec.loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
+            raise ValueError(
+                "privileged must have a base_margin, the logarithm of the exposure, where dtrain has one: build it "
+                "with that of dtrain"
+            )
+        for matrix, name in self.privileged_evals or ():
+            Training.from_matrix(spec, matrix, name=f"privileged_evals {name!r}")
+        if self.all_features is not None:
+            return
+        if not self.overlap_is_meant:
+            check_no_overlap(dtrain, privileged)
+        for teacher in self._trained if self.teacher is not None else ():  # a kind that is named here can read them
+            if self.sees(teacher) == "all":
+                check_readable(teacher, dtrain, privileged)
 
-    def _with_teachers(self, training: Training, boosting: Boosting, matrices: Mapping[str, Any]) -> Training:
+    def _all_columns(self, dtrain: xgboost.DMatrix) -> xgboost.DMatrix:
+        """Return the matrix of all columns that a teacher may see; call it on every worker."""
+        if self.all_features is not None:
+            return self.all_features
+        if self.privileged is None:
+            return dtrain
+        return side_by_side(dtrain, self.privileged) if self.sees_student else self.privileged
+
+    def _with_teachers(self, training: Training, boosting: Boosting, all_columns: xgboost.DMatrix) -> Training:
         """Return the training with its teachers, checked and not trained yet."""
         dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
         teacher_weight = known = read_teacher_weight(self.teacher_weight, training.n_rows)
@@ -281,10 +294,9 @@ class Keywords:
         for one in weighted(self.teacher, kl_weight, teacher_weight, training.n_rows):
             if is_trained_here(one.teacher):
                 one = one._replace(per_row=known if one.per_row is None else one.per_row)
-                guides.append(one._replace(teacher=self._to_train(one, training, boosting, matrices)))
+                guides.append(one._replace(teacher=self._to_train(one, training, boosting, all_columns)))
             else:
                 guides.append(as_guide(one, spec.loss.range))
-        check_same_labelled(guides, labelled)
         training = training.replace(guides=tuple(guides))
         for one in guides:
             if isinstance(one.teacher, Recipe):
@@ -297,36 +309,14 @@ class Keywords:
                 check_same_rows(dtrain, matrix, labelled)
         return training
 
-    def _check_privileged(self, privileged: xgboost.DMatrix, training: Training, dtrain: xgboost.DMatrix) -> None:
-        """Raise unless the privileged matrices have the rows of dtrain, or of their own labels."""
-        spec = training.spec
-        check_matrix(privileged, "privileged")
-        check_same_rows(dtrain, privileged, training.labelled)
-        if spec.loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
-            raise ValueError(
-                "privileged must have a base_margin, the logarithm of the exposure, where dtrain has one: build it "
-                "with that of dtrain"
-            )
-        if self.all_features is None and not self.overlap_is_meant:
-            check_no_overlap(dtrain, privileged)
-        for matrix, name in self.privileged_evals or ():
-            Training.from_matrix(spec, matrix, name=f"privileged_evals {name!r}")
-
-    def _matrices_of_teachers(self, dtrain: xgboost.DMatrix) -> dict[str, Any]:
-        """Return the features of teachers that see the privileged ones or all."""
-        everything = dtrain if self.privileged is None else self.privileged
-        if self.all_features is not None:
-            everything = self.all_features
-        elif self.privileged is not None and self.sees_student:
-            everything = side_by_side(dtrain, self.privileged)
-        return {"privileged": self.privileged, "all": everything}
-
     def _to_train(
-        self, guide: Guide, training: Training, boosting: Boosting, matrices: Mapping[str, Any]
+        self, guide: Guide, training: Training, boosting: Boosting, all_columns: xgboost.DMatrix
     ) -> JointTeacher | Recipe:
         """Return the teacher of a kind, to be trained first or to grow with the student."""
         teacher, boosted_spec = guide.teacher, training.spec.of_teacher(self.teacher_params)
-        matrix, sees = matrices[self.sees(teacher)], "all" if self.overlap_is_meant else self.sees(teacher)
+        sees = self.sees(teacher)
+        matrix = all_columns if sees == "all" or self.privileged is None else self.privileged
+        sees = "all" if self.overlap_is_meant else sees
         if self.method == "jpib":
             joint = JointTeacher(matrix, boosted_spec.params)
             joint.settings = {"teacher_sees": sees, **joint.settings}
@@ -353,15 +343,6 @@ class Keywords:
             teacher_weight=guide.per_row,
             keywords=keywords,
             classes=self.classes,
-        )
-
-
-def check_obj(obj: Any, keywords: Keywords) -> None:
-    """Raise for obj with a teacher, which requires an objective of its own."""
-    if obj is not None and not keywords.changes_nothing:
-        raise ValueError(
-            "obj must be left out with a teacher, which works through an objective of its own: name the loss in "
-            "params['objective'] (objective= of an estimator), or train without a teacher"
         )
 
 

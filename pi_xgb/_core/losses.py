@@ -14,7 +14,6 @@ further rows labelled with the teacher's predictions (:mod:`pi_xgb._core.engines
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -23,7 +22,7 @@ import xgboost
 
 from .._arrays import Array, array_module
 from .._xgb.collective import gathered
-from .._xgb.matrix import labels_of
+from .._xgb.matrix import copy_rows_info, labels_of
 from .._xgb.params import SHARES_ARE_MARGINS
 
 # XGBoost's own floor: p (1 - p) underflows to 0 in float32 from margin 17 on, and a leaf of such rows would
@@ -33,6 +32,7 @@ _MIN_HESSIAN = np.float32(1e-16)
 _MAX_EXPONENT = np.float32(88.7)
 # XGBoost lets exp of a margin overflow, which leads to NaN. Within this bound a mean times any kl_weight is finite.
 _MAX_LOG = np.float32(60)
+_CLOSE = np.float32(1e-7)
 
 
 class Range(NamedTuple):
@@ -62,23 +62,16 @@ class Range(NamedTuple):
         raise ValueError(f"{name} must {self.must}, got {found}: {advice}")
 
 
-_TINY = float(np.finfo(np.float32).tiny)
 _OF_MEANS = "give the expected mean of each row, not its logarithm"
 PROBABILITIES = Range(0.0, 1.0, "lie in [0, 1]", "give probabilities, not margins or percentages")
 SHARES = PROBABILITIES._replace(sums_to_one=True)
 NUMBERS = Range(-np.inf, np.inf, "be finite", "give a number for every row")
 AMOUNTS = Range(0.0, np.inf, "be at least 0", _OF_MEANS)
-POSITIVE = Range(_TINY, np.inf, "be above 0", _OF_MEANS)
-_TIMES = Range(_TINY, np.inf, "lie above 0", "give times")
-_RELEVANCES = Range(0.0, np.inf, "be at least 0", "give relevances")
-_ABOVE_MINUS_1 = Range(-1 + 1e-6, np.inf, "lie above -1", "XGBoost takes the logarithm of 1 + label")
+POSITIVE = Range(float(np.finfo(np.float32).tiny), np.inf, "be above 0", _OF_MEANS)
 
 
-class Link(NamedTuple):
-    """From margins to means and back."""
-
-    mean: Callable[[Array], Array]
-    margin_of: Callable[[Array], Array]
+def _same(values: Array) -> Array:
+    return values.copy()
 
 
 def _sigmoid(margin: Array) -> Array:
@@ -103,13 +96,8 @@ def _centred_log(mean: Array) -> Array:
     return log - log.mean(axis=-1, keepdims=True)
 
 
-IDENTITY = Link(lambda margin: margin.copy(), lambda mean: mean)
-SIGMOID = Link(_sigmoid, lambda mean: np.log(mean) - np.log1p(-mean))
-SOFTMAX = Link(_softmax, _centred_log)
-LOG = Link(lambda margin: np.exp(np.clip(margin, -_MAX_LOG, _MAX_LOG)), np.log)
-# XGBoost's gradient of squared logarithms stops there as well.
-_FROM_MINUS_1 = Link(lambda margin: array_module(margin).maximum(margin, np.float32(-1 + 1e-6)), lambda mean: mean)
-_LOG_TIME = Link(np.exp, np.log)
+def _clipped_exp(margin: Array) -> Array:
+    return np.exp(np.clip(margin, -_MAX_LOG, _MAX_LOG))
 
 
 def _difference(mean: Array, target: Array) -> Array:
@@ -132,6 +120,7 @@ def _no_gradient(mean: Array, target: Array) -> Array:
 
 
 Params = Mapping[str, Any]
+Transform = Callable[[Array], Array]
 RowFunction = Callable[[Array, Array], Array]
 
 
@@ -140,22 +129,21 @@ class Loss:
     """One XGBoost objective."""
 
     objective: str
-    kind: str
-    """One of :data:`KINDS`."""
     default_metric: str
     """XGBoost's name of the loss, by which models are compared unless the user names a metric."""
-    link: Link = IDENTITY
     range: Range = NUMBERS
     """Where labels, and the q of teachers, must lie."""
     _: dataclasses.KW_ONLY
+    mean: Transform = _same
+    """The prediction on the scale of the label, from the margin: the inverse of the link."""
+    margin_of: Transform = _same
+    """The inverse of ``mean``."""
     slope: RowFunction = _no_gradient
     """The gradient of one row of weight 1 in the margin, from mean and target."""
     curvature: RowFunction = _no_gradient
     """The Hessian of one row of weight 1, from mean and target."""
     row_loss: RowFunction = _no_gradient
     """The loss of each row, from a float64 margin and target: the reference that the gradient is tested against."""
-    label_advice: str = "correct such labels, or leave these rows out"
-    """The remedy in the error for labels outside the range."""
     multiclass: bool = False
     """Whether a row has one margin per class."""
     probabilities: bool = False
@@ -170,8 +158,6 @@ class Loss:
     """Whether labels may have several columns, one for each of several targets."""
     applies_scale_pos_weight: bool = False
     """XGBoost's regression losses, logistic among them, multiply the weight of rows labelled 1."""
-    stand_in: float = 0.0
-    """A valid label, for rows with neither label nor teacher."""
     by_query: bool = False
     """Whether rows are compared within queries; a query has one weight."""
     label_fields: tuple[str, ...] = ("label",)
@@ -188,7 +174,7 @@ class Loss:
 
     def __reduce__(self) -> Any:
         # By name, since functions of the registry cannot be pickled.
-        return _configured, (self.objective, self.params)
+        return loss_named, (self.objective, self.params)
 
     def with_params(self, params: Params) -> Loss:
         """Return this loss with its own settings among the params."""
@@ -203,19 +189,44 @@ class Loss:
 
     def has_gradient_of(self, other: Loss) -> bool:
         """Whether both have the same gradient, also if their predictions differ."""
-        return self.objective == other.objective or (self.probabilities and self.link is other.link)
-
-    def mean(self, margin: Array) -> Array:
-        """The prediction on the scale of the label."""
-        return self.link.mean(margin)
-
-    def margin_of(self, mean: Array) -> Array:
-        """The inverse of :meth:`mean`."""
-        return self.link.margin_of(mean)
+        return self.objective == other.objective or (self.probabilities and self.mean is other.mean)
 
     def value(self, margin: Array, target: Array) -> Array:
         """The loss of each row, float64."""
         return self.row_loss(margin.astype(np.float64), target)
+
+    def finite_margins(self, mean: Array) -> Array:
+        """The margins of these means; probabilities of 0 and 1 and rates of 0 are moved inside a little."""
+        if self.probabilities:
+            mean = np.clip(mean, _CLOSE, 1 - _CLOSE)
+        elif self.has_exposure:
+            mean = np.maximum(mean, np.finfo(np.float32).tiny)
+        return np.asarray(self.margin_of(mean), np.float32)
+
+    def mean_value(self, mean: Array, label: Array, weight: Array | None) -> float:
+        """The loss of these predictions: log loss, rmse or deviance.
+
+        NaN for rows of total weight 0, and for objectives without a mean.
+        """
+        weights = np.ones(len(label)) if weight is None or not weight.size else weight
+        if not (self.has_gradient and weights.sum() > 0):
+            return float("nan")
+        target = self.one_hot(label, mean)
+        losses = self.value(self.finite_margins(mean), target)
+        if self.has_exposure:
+            losses = 2 * (losses - self.value(self.finite_margins(target), target))
+        average = float(np.average(losses.mean(axis=1) if losses.ndim == 2 else losses, weights=weights))
+        return average if self.probabilities or self.has_exposure else (2 * average) ** 0.5
+
+    def evaluate(self, mean: Array, matrix: xgboost.DMatrix, params: Params) -> str:
+        """The output of ``Booster.eval`` for these means as predictions of the rows of ``matrix``."""
+        # A booster without trees predicts the base margin of its rows.
+        margin = self.finite_margins(mean)
+        empty = xgboost.DMatrix(np.zeros((len(margin), 1)), base_margin=margin)
+        copy_rows_info(matrix, empty)
+        known = ("objective", "num_class", "nthread", "eval_metric", *self.parameters)
+        own = {name: params[name] for name in known if name in params}
+        return str(xgboost.Booster(own, [empty]).eval(empty, "q"))
 
     def predict(self, margin: Array) -> Array:
         """The predictions of XGBoost's built-in objective, for metrics and ``predict``."""
@@ -273,23 +284,22 @@ class Loss:
     def check_labels(self, label: Array, n_classes: int, name: str = "dtrain") -> None:
         """Raise if labels do not fit the objective: under a custom objective XGBoost checks none."""
         if label.ndim == 2 and not self.takes_targets:
+            several = ", ".join(loss.objective for loss in LOSSES.values() if loss.takes_targets)
             raise ValueError(
-                f"{name} has {label.shape[1]} labels per row, and a teacher supports several targets for "
-                f"{', '.join(OF_TARGETS)} only, not for {self.objective}: train one model for each"
+                f"{name} has {label.shape[1]} labels per row, and a teacher supports several targets for {several} "
+                f"only, not for {self.objective}: train one model for each"
             )
         if not label.size or self.label_fields != ("label",):  # label_of has checked the bounds
             return
-        low, high = float(label.min()), float(label.max())
+        low, high, must = float(label.min()), float(label.max()), self.range.must
+        holds = self.range.holds(low, high)
         if self.multiclass:
-            if not (low >= 0 and high < n_classes and bool((label == label.astype(np.int64)).all())):
-                raise ValueError(
-                    f"the labels of {name} must be the whole numbers 0 to {n_classes - 1} (num_class is {n_classes}), "
-                    f"got values from {low} to {high}: encode the classes, or set num_class"
-                )
-        elif not self.range.holds(low, high):
+            holds = low >= 0 and high < n_classes and bool((label == label.astype(np.int64)).all())
+            must = f"be the whole numbers 0 to {n_classes - 1} (num_class is {n_classes})"
+        if not holds:
             raise ValueError(
-                f"the labels of {name} must {self.range.must} for {self.objective}, got values from {low} to {high}: "
-                f"{self.label_advice}"
+                f"the labels of {name} must {must} for {self.objective}, got values from {low} to {high}: correct or "
+                "encode them (classes as 0, 1, ...), leave these rows out, or name another objective"
             )
 
     def teacher_values(self, mean: Array, label: Array, known: Array) -> Array:
@@ -307,10 +317,6 @@ class Loss:
         knots, at, count = np.unique(scores, return_inverse=True, return_counts=True)
         average = np.bincount(at, labels) / count
         return np.interp(mean, knots, isotonic_regression(average, weights=count).x).astype(np.float32)
-
-
-def _configured(objective: str, params: Params) -> Loss:
-    return LOSSES[objective].with_params(params)
 
 
 def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], str] = "row {}".format) -> None:
@@ -385,15 +391,13 @@ def _without_position_bias(loss: Loss, params: Params) -> Loss:
 # Log loss needs probabilities; AUC, the metric of binary:logitraw, needs only the order of the margins.
 _LOGISTIC = Loss(
     "binary:logistic",
-    "label",
     "logloss",
-    SIGMOID,
     PROBABILITIES,
+    mean=_sigmoid,
+    margin_of=lambda mean: np.log(mean) - np.log1p(-mean),
     slope=_difference,
     curvature=_variance,
     row_loss=lambda f, target: np.logaddexp(0.0, f) - target * f,
-    label_advice="encode the classes as 0 and 1, or name another objective (multi:softprob for classes, "
-    "reg:squarederror for numbers)",
     probabilities=True,
     takes_targets=True,
     applies_scale_pos_weight=True,
@@ -401,10 +405,10 @@ _LOGISTIC = Loss(
 )
 _SOFTPROB = Loss(
     "multi:softprob",
-    "label",
     "mlogloss",
-    SOFTMAX,
     SHARES,
+    mean=_softmax,
+    margin_of=_centred_log,
     slope=_difference,
     # XGBoost's diagonal Hessian of the softmax is twice p (1 - p).
     curvature=lambda mean, target: _variance(mean, target) * np.float32(2),
@@ -412,30 +416,66 @@ _SOFTPROB = Loss(
     multiclass=True,
     probabilities=True,
 )
+_SQUARED_ERROR = Loss(
+    "reg:squarederror",
+    "rmse",
+    slope=_difference,
+    curvature=lambda mean, target: array_module(mean).ones_like(mean),
+    row_loss=lambda f, target: 0.5 * (f - target) ** 2,
+    takes_targets=True,
+    applies_scale_pos_weight=True,
+)
 # The teacher predicts a relevance for each row of a copied query.
 _NDCG = Loss(
-    "rank:ndcg",
-    "ranking",
-    "ndcg",
-    IDENTITY,
-    _RELEVANCES,
-    parameters=("ndcg_exp_gain",),
-    by_query=True,
-    configure=_without_position_bias,
+    "rank:ndcg", "ndcg", AMOUNTS, parameters=("ndcg_exp_gain",), by_query=True, configure=_without_position_bias
 )
 _POISSON = Loss(
     "count:poisson",
-    "count",
     "poisson-nloglik",
-    LOG,
     AMOUNTS,
+    mean=_clipped_exp,
+    margin_of=np.log,
     slope=_difference,
     row_loss=lambda f, target: np.exp(f) - target * f,
-    label_advice="give counts or amounts; reg:squarederror takes numbers of any sign",
     has_exposure=True,
     # XGBoost 3.1 takes one target of counts and of Tweedie's amounts.
     takes_targets=not SHARES_ARE_MARGINS,
     configure=_with_max_delta_step,
+)
+_GAMMA = Loss(
+    "reg:gamma",
+    "gamma-deviance",
+    POSITIVE,
+    mean=_clipped_exp,
+    margin_of=np.log,
+    slope=lambda mean, target: np.float32(1) - target / mean,
+    curvature=lambda mean, target: target / mean,
+    row_loss=lambda f, target: f + target * np.exp(-f),
+    has_exposure=True,
+    takes_targets=True,
+    applies_scale_pos_weight=True,
+    newton_step=lambda mean: np.exp(1 - 1 / mean),
+)
+_SQUARED_LOG_ERROR = Loss(
+    "reg:squaredlogerror",
+    "rmsle",
+    Range(-1 + 1e-6, np.inf, "lie above -1", "XGBoost takes the logarithm of 1 + label"),
+    # XGBoost's gradient stops there as well.
+    mean=lambda margin: array_module(margin).maximum(margin, np.float32(-1 + 1e-6)),
+    applies_scale_pos_weight=True,
+)
+# The teacher predicts a time, which is the observed end in its copy of the row.
+_AFT = Loss(
+    "survival:aft",
+    "aft-nloglik",
+    POSITIVE,
+    mean=np.exp,
+    margin_of=np.log,
+    parameters=("aft_loss_distribution", "aft_loss_distribution_scale"),
+    label_fields=("label_lower_bound", "label_upper_bound"),
+)
+_TWEEDIE = dataclasses.replace(
+    _POISSON, objective="reg:tweedie", parameters=("tweedie_variance_power",), configure=_with_variance_power
 )
 _ALL = (
     _LOGISTIC,
@@ -449,113 +489,42 @@ _ALL = (
     dataclasses.replace(_LOGISTIC, objective="reg:logistic", default_metric="rmse"),
     _SOFTPROB,
     dataclasses.replace(_SOFTPROB, objective="multi:softmax", output="class"),
-    Loss(
-        "reg:squarederror",
-        "regression",
-        "rmse",
-        slope=_difference,
-        curvature=lambda mean, target: array_module(mean).ones_like(mean),
-        row_loss=lambda f, target: 0.5 * (f - target) ** 2,
-        takes_targets=True,
-        applies_scale_pos_weight=True,
-    ),
-    Loss("reg:absoluteerror", "regression", "mae"),
-    Loss("reg:pseudohubererror", "regression", "mphe", parameters=("huber_slope",)),
-    Loss("reg:quantileerror", "regression", "quantile", parameters=("quantile_alpha",), configure=_with_one_quantile),
-    Loss(
-        "reg:expectileerror", "regression", "expectile", parameters=("expectile_alpha",), configure=_with_one_quantile
-    ),
-    Loss("reg:squaredlogerror", "regression", "rmsle", _FROM_MINUS_1, _ABOVE_MINUS_1, applies_scale_pos_weight=True),
-    # The teacher predicts a time, which is the observed end in its copy of the row.
-    Loss(
-        "survival:aft",
-        "survival",
-        "aft-nloglik",
-        _LOG_TIME,
-        _TIMES,
-        parameters=("aft_loss_distribution", "aft_loss_distribution_scale"),
-        label_fields=("label_lower_bound", "label_upper_bound"),
-    ),
+    _SQUARED_ERROR,
+    Loss("reg:absoluteerror", "mae"),
+    Loss("reg:pseudohubererror", "mphe", parameters=("huber_slope",)),
+    Loss("reg:quantileerror", "quantile", parameters=("quantile_alpha",), configure=_with_one_quantile),
+    Loss("reg:expectileerror", "expectile", parameters=("expectile_alpha",), configure=_with_one_quantile),
+    _SQUARED_LOG_ERROR,
+    _AFT,
     _NDCG,
     dataclasses.replace(_NDCG, objective="rank:pairwise", range=NUMBERS),
-    _POISSON.with_params({}),
-    Loss(
-        "reg:gamma",
-        "cost",
-        "gamma-deviance",
-        LOG,
-        POSITIVE,
-        slope=lambda mean, target: np.float32(1) - target / mean,
-        curvature=lambda mean, target: target / mean,
-        row_loss=lambda f, target: f + target * np.exp(-f),
-        label_advice="reg:tweedie takes amounts of 0 as well, or leave such rows out",
-        has_exposure=True,
-        takes_targets=True,
-        stand_in=1.0,
-        applies_scale_pos_weight=True,
-        newton_step=lambda mean: np.exp(1 - 1 / mean),
-    ),
-    dataclasses.replace(
-        _POISSON,
-        objective="reg:tweedie",
-        kind="cost",
-        parameters=("tweedie_variance_power",),
-        configure=_with_variance_power,
-    ).with_params({}),
+    _POISSON,
+    _GAMMA,
+    _TWEEDIE,
 )
 
-LOSSES: dict[str, Loss] = {loss.objective: loss for loss in _ALL}
+LOSSES: dict[str, Loss] = {loss.objective: loss.with_params({}) for loss in _ALL}
 """The losses by XGBoost's names, with default params."""
 
-OF_TARGETS = tuple(name for name, loss in LOSSES.items() if loss.takes_targets)
-"""The objectives for which a teacher can guide several targets."""
 
-KINDS = {
-    "label": "classes",
-    "regression": "numbers",
-    "count": "counts",
-    "cost": "costs",
-    "survival": "times",
-    "ranking": "order",
-}
-"""The kinds of objectives, and the word for each in messages."""
-
-NOT_GUIDED = {
-    "binary:hinge": "has no mean, only a side of the margin: binary:logistic has one",
-    "reg:linear": "is the former name of reg:squarederror",
-    "survival:cox": "is no sum over rows, since each row is in the risk sets of others: survival:aft is one",
-    "rank:map": "takes binary relevances, and a teacher predicts graded ones: rank:ndcg and rank:pairwise take these",
-}
-"""XGBoost's other objectives, some of later versions, and why no teacher guides them."""
-
-
-def loss_named(objective: Any) -> Loss:
-    """Return the loss of an objective, with default params; raise with a list of those that a teacher can guide."""
+def loss_named(objective: Any, params: Params | None = None) -> Loss:
+    """Return the loss of an objective; raise with a list of those that a teacher can guide."""
     if objective not in LOSSES:
-        close = difflib.get_close_matches(str(objective), LOSSES, cutoff=0.8)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
-        why = f", which {NOT_GUIDED[objective]}" if objective in NOT_GUIDED else hint
         raise ValueError(
-            f"a teacher can guide the objectives {objectives_by_kind()}; got {objective!r}{why}. "
+            f"a teacher can guide the objectives {', '.join(LOSSES)}; got {objective!r}. "
             "Change params['objective'], or train without a teacher"
         )
-    return LOSSES[objective]
+    return LOSSES[objective].with_params(params or {})
 
 
-def loss_with_gradient(objective: Any) -> Loss:
+def loss_with_gradient(objective: Any, params: Params | None = None) -> Loss:
     """Return the loss of an objective; raise unless it has a gradient that a custom objective can compute."""
-    loss = loss_named(objective)
+    loss = loss_named(objective, params)
     if not loss.has_gradient:
         raise ValueError(
             f"{objective} requires copies of the rows, which an objective in Python cannot make: use pi_xgb.train"
         )
     return loss
-
-
-def objectives_by_kind() -> str:
-    """Return the objectives that a teacher can guide, for a message."""
-    named = {kind: [loss.objective for loss in _ALL if loss.kind == kind] for kind in KINDS}
-    return "; ".join(f"{', '.join(names)} ({KINDS[kind]})" for kind, names in named.items())
 
 
 def check_labels_alone(objective: Any, ranker: str) -> None:

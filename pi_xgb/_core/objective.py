@@ -21,7 +21,7 @@ from .._xgb.params import check_scale_pos_weight, number_of_classes, user_params
 from .blend import Distillation
 from .joint import JointTeacher, pairs_of
 from .losses import NUMBERS, Loss, loss_with_gradient
-from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, check_same_labelled, weighted
+from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, weighted
 from .training import Spec, Student, Training
 
 
@@ -95,12 +95,11 @@ class KLObjective:
         self.scale_pos_weight = check_scale_pos_weight(scale_pos_weight)
         self.kl_weight = DEFAULT_KL_WEIGHT if kl_weight is None else check_kl_weight(kl_weight)
         self.device = str(device)
-        within = NUMBERS if objective is None else loss_with_gradient(objective).range
+        self._named = None if objective is None else loss_with_gradient(objective)
+        within = NUMBERS if self._named is None else self._named.range
         self._labelled = read_labelled(labelled)
         every = weighted(teacher, kl_weight, read_teacher_weight(teacher_weight))
-        guides = [as_guide(guide, within) for guide in every]
-        check_same_labelled(guides, self._labelled)
-        self._guides = [guide for guide in guides if guide.kl_weight > 0]
+        self._guides = [guide for guide in (as_guide(each, within) for each in every) if guide.kl_weight > 0]
         self.__setstate__({})
 
     def __call__(self, margin: Array, dtrain: xgboost.DMatrix) -> tuple[Array, Array]:
@@ -110,10 +109,7 @@ class KLObjective:
                 f"{type(self).__name__} must be called with predictions and a DMatrix, got a {type(dtrain).__name__}: "
                 "pass objective=pi_xgb.KLObjective(...).sklearn to XGBClassifier and XGBRegressor"
             )
-        label = labels_of(dtrain)
-        if not label.size and self._labelled is not None and not self._labelled.any():
-            label = np.zeros(dtrain.num_row(), np.float32)
-        return self._gradient(margin, label, dtrain.get_weight(), dtrain)
+        return self._gradient(margin, labels_of(dtrain), dtrain.get_weight(), dtrain)
 
     def sklearn(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
         """The same, with the arguments of ``XGBClassifier(objective=...)`` and ``XGBRegressor(objective=...)``.
@@ -203,25 +199,24 @@ class KLObjective:
             spec, label, weight, self._labelled, n_rows=len(margin), name="the training matrix"
         )
         distillation = Distillation(training.replace(guides=tuple(self._guides)))
-        if distillation.is_adaptive:
-            if booster is None or self._started is None or self._started() is not booster:
-                distillation.start(None if booster is None else Student(booster, dtrain))
-                # Set after the start: if that raised, the next call must raise again.
-                self._started = None if booster is None else weakref.ref(booster)
-            distillation.take_steps(caller.settings, caller.averages)
+        if booster is None or self._started is None or self._started() is not booster:
+            distillation.start(None if booster is None else Student(booster, dtrain))
+            # Set after the start: if that raised, the next call must raise again.
+            self._started = None if booster is None else weakref.ref(booster)
+        distillation.take_steps(caller.settings, caller.averages)
         return distillation.gradient(margin)
 
     def _caller(self, booster: xgboost.Booster | None) -> _Caller:
         """Return objective and settings of a Booster; without a Booster those that are named."""
         if booster is None:
-            if self.objective is None:
+            if self._named is None:
                 raise ValueError(
                     "objective must be named where no Booster calls: KLObjective(q, objective='binary:logistic')"
                 )
-            return _Caller(loss_with_gradient(self.objective), {}, None)
+            return _Caller(self._named, {}, None)
         if booster not in self._callers:
             found = configuration_of(booster)
-            loss = loss_with_gradient(found.objective).with_params(found.objective_params)
+            loss = loss_with_gradient(found.objective, found.objective_params)
             self._check_agrees(loss, float(found.objective_params.get("scale_pos_weight", 1)))
             self._callers[booster] = _Caller(loss, found.settings, {})
         return self._callers[booster]
@@ -229,7 +224,7 @@ class KLObjective:
     def _check_agrees(self, loss: Loss, scale_pos_weight: float) -> None:
         """Raise unless the keywords fit the objective of the Booster and its ``scale_pos_weight``."""
         named, given = self.objective, self.scale_pos_weight
-        if named is not None and not loss_with_gradient(named).has_gradient_of(loss):
+        if self._named is not None and not self._named.has_gradient_of(loss):
             raise ValueError(
                 f"KLObjective has objective={named!r}, but the Booster trains {loss.objective!r}: set "
                 f"params['objective'] = {named!r}, or leave objective out of KLObjective. XGBoost's own estimators "
@@ -324,17 +319,15 @@ class JointObjective(KLObjective):
         teacher_weight: Any = None,
     ) -> None:
         kl_weight = check_kl_weight(kl_weight)
-        chosen = user_params(params)
-        if "objective" not in chosen and number_of_classes(chosen) < 2:
-            chosen["objective"] = "binary:logistic"
-        spec = Spec.read(chosen)
-        teacher = JointTeacher(dprivileged, chosen)
+        own = user_params(params)
+        defaults = {} if number_of_classes(own) > 1 else {"objective": "binary:logistic"}
+        teacher = JointTeacher(dprivileged, {**defaults, **own})
         per_row = read_teacher_weight(teacher_weight, dprivileged.num_row())
         super().__init__(
             [(teacher, kl_weight if per_row is None else kl_weight * per_row), *pairs_of(extra_teachers)],
-            objective=spec.objective,
-            scale_pos_weight=spec.scale_pos_weight,
-            device=spec.device,
+            objective=teacher.spec.objective,
+            scale_pos_weight=teacher.spec.scale_pos_weight,
+            device=teacher.spec.device,
             labelled=labelled,
         )
         self.kl_weight = kl_weight

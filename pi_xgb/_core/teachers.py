@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Self
 
@@ -41,6 +40,13 @@ class FixedTeacher(Teacher):
 
     def start(self, training: Training) -> None:
         self.check(training.n_rows)
+        known = self.about.labelled
+        if known is not None and not np.array_equal(known, training.known):
+            given = "none" if training.labelled is None else "another one"
+            raise ValueError(
+                f"labelled must be that of the teacher, which has {int(known.sum())} labelled rows of {len(known)}, "
+                f"got {given}: other rows would count as labelled. Pass the same labelled="
+            )
 
     def check(self, n_rows: int) -> None:
         """Raise unless there is a q for each of ``n_rows`` rows."""
@@ -143,12 +149,11 @@ def check_q(
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     """Return the weight of a teacher, a finite number of at least 0."""
-    if np.ndim(kl_weight) > 0:
-        raise TypeError(
-            f"{name} must be one number for all rows, got {np.size(kl_weight)}: pass weights per row as teacher_weight="
-        )
     if isinstance(kl_weight, (bool, np.bool_)) or not isinstance(kl_weight, Real):
-        raise TypeError(f"{name} must be a number, got {kl_weight!r} of type {type(kl_weight).__name__}")
+        raise TypeError(
+            f"{name} must be one number for all rows, got {kl_weight!r:.60} of type {type(kl_weight).__name__}: pass "
+            "weights per row as teacher_weight="
+        )
     if not 0 <= float(kl_weight) <= MOST_WEIGHT:
         raise ValueError(
             f"{name} must be finite, at least 0 and at most {MOST_WEIGHT:g}, got {kl_weight!r}: 0 trains without the "
@@ -201,13 +206,8 @@ def as_teacher(teacher: Any, within: Range, per_row: Array | None) -> Teacher:
     if isinstance(teacher, Teacher):
         return teacher
     advice = ""
-    if isinstance(teacher, str):
-        advice = f"train it first with pi_xgb.fit_teacher(..., teacher={teacher!r})"
-    elif callable(teacher) or hasattr(teacher, "predict_proba"):
-        advice = (
-            "a teacher comes with its data. Pass pi_xgb.ModelTeacher(model, data), or train it first with "
-            "pi_xgb.fit_teacher(..., teacher=model)"
-        )
+    if isinstance(teacher, str) or callable(teacher) or hasattr(teacher, "predict_proba"):
+        advice = "train it first with pi_xgb.fit_teacher(..., teacher=...), or pass pi_xgb.ModelTeacher(model, data)"
     elif isinstance(teacher, (list, tuple)) and any(isinstance(item, (Teacher, tuple)) for item in teacher):
         advice = "write all pairs with the teacher first, teacher=[(q, 0.5), (DemographicParity(sex), 2.0)]"
     elif isinstance(teacher, xgboost.DMatrix):
@@ -218,14 +218,3 @@ def as_teacher(teacher: Any, within: Range, per_row: Array | None) -> Teacher:
             f"{repr(teacher) if isinstance(teacher, str) else type(teacher).__name__}: {advice}"
         )
     return FixedTeacher(teacher, within, needed=None if per_row is None else per_row > 0)
-
-
-def check_same_labelled(guides: Sequence[Guide], labelled: Array | None) -> None:
-    """Raise unless ``labelled`` is that with which the teacher was trained."""
-    for known in (guide.teacher.about.labelled for guide in guides):
-        if known is not None and not np.array_equal(known, np.ones_like(known) if labelled is None else labelled):
-            given = "none" if labelled is None else "another one"
-            raise ValueError(
-                f"labelled must be that of the teacher, which has {int(known.sum())} labelled rows of {len(known)}, "
-                f"got {given}: other rows would count as labelled. Pass the same labelled="
-            )

@@ -22,7 +22,7 @@ from .._xgb.params import user_params
 from .._xgb.signature import called_like, keyword_names
 from .blend import total_weight
 from .engines import MODULES, Engine, choose
-from .keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj, with_fitted_teachers
+from .keywords import DEFAULT_METHOD, Keywords, MethodName, with_fitted_teachers
 from .training import ABOUT_COLUMNS, Boosting, Guide, Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.train)
@@ -168,34 +168,33 @@ def train(
         privileged_evals = check_evals(privileged_evals, "privileged_evals")
     given = locals()
     own = {name: given[name] for name in _KEYWORDS if name in given}
-    return train_by(Keywords.of(given), params, Boosting.of(dtrain, num_boost_round, own), engine, obj)[0]
+    return train_by(Keywords.of(given), params, Boosting.of(dtrain, num_boost_round, own), engine)[0]
 
 
 def train_by(
-    keywords: Keywords, params: Any, boosting: Boosting, engine: str, obj: Any = None
+    keywords: Keywords, params: Any, boosting: Boosting, engine: str
 ) -> tuple[xgboost.Booster, Sequence[Guide]]:
     """:func:`train`, which also returns the teachers."""
-    keywords.check(boosting.keywords.get("early_stopping_rounds"))
-    check_obj(obj, keywords)
+    obj = boosting.keywords.get("obj")
+    keywords.check(boosting.keywords.get("early_stopping_rounds"), obj)
     with exclusive(boosting.dtrain, *(matrix for matrix, _ in boosting.evals), *keywords.matrices):
-        own = user_params(params)
+        own, guides = user_params(params), tuple[Guide, ...]()
         if keywords.leaves_to_xgboost(own, obj):
-            booster = boosting.run(params, obj=obj)
-            record_privacy(booster, (), boosting.dtrain, boosting.xgb_model, obj)
-            return booster, ()
-        training = keywords.read(Spec.read(own, boosting.xgb_model), boosting).counting()
-        training.check_labelled_rows()
-        training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
-        chosen = _engine(engine, training, boosting)
-        training = with_fitted_teachers(training, None if boosting.keywords.get("verbose_eval") else False)
-        rows = None if training.guides else _labelled_alone(training, boosting.dtrain)
-        booster = MODULES[chosen].fit(training, boosting) if rows is None else boosting.run(params, rows)
-        if training.guides:
+            booster = boosting.run(params)
+        else:
+            training = keywords.read(Spec.read(own, boosting.xgb_model), boosting).counting()
+            training.check_labelled_rows()
+            training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
+            chosen = _engine(engine, training, boosting)
+            training = with_fitted_teachers(training, None if boosting.keywords.get("verbose_eval") else False)
+            guides = training.guides
+            rows = None if guides else _labelled_alone(training, boosting.dtrain)
+            booster = MODULES[chosen].fit(training, boosting) if rows is None else boosting.run(params, rows)
+        if guides:
             _record(booster, training, chosen)
             warn_of_pieces(booster)
-        teachers = [guide.teacher for guide in training.guides]
-        record_privacy(booster, teachers, boosting.dtrain, boosting.xgb_model)
-    return booster, training.guides
+        record_privacy(booster, [guide.teacher for guide in guides], boosting.dtrain, boosting.xgb_model, obj)
+    return booster, guides
 
 
 def _engine(engine: str, training: Training, boosting: Boosting) -> str:
@@ -213,9 +212,9 @@ def _labelled_alone(training: Training, dtrain: xgboost.DMatrix) -> xgboost.DMat
     """Return the labelled rows, for plain XGBoost; None where the matrix cannot be sliced."""
     if not on_any_worker(training.labelled is not None):
         return dtrain
-    if training.labelled is None or collective.is_distributed() or not can_be_cut(dtrain):
+    if collective.is_distributed() or not can_be_cut(dtrain):
         return None
-    return slice_rows(dtrain, np.flatnonzero(training.labelled))
+    return slice_rows(dtrain, np.flatnonzero(training.known))
 
 
 def _record(booster: xgboost.Booster, training: Training, engine: str) -> None:

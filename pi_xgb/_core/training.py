@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import xgboost
-from xgboost.callback import TrainingCallback
 
 from .._arrays import Array
 from .._privacy_record import Privacy
@@ -111,24 +110,15 @@ class Boosting:
 
     @classmethod
     def of(cls, dtrain: xgboost.DMatrix, num_boost_round: int, keywords: Mapping[str, Any]) -> Boosting:
-        """Return the call with these keywords, without an objective."""
-        others = {name: value for name, value in keywords.items() if name not in ("evals", "obj")}
+        """Return the call with these keywords."""
         evals = check_evals(keywords.get("evals") or (), "evals")
-        return cls(dtrain, num_boost_round, evals, others, keywords.get("xgb_model"))
+        return cls(dtrain, num_boost_round, evals, keywords, keywords.get("xgb_model"))
 
-    def run(
-        self,
-        params: Any,
-        matrix: xgboost.DMatrix | None = None,
-        callbacks: Sequence[TrainingCallback] = (),
-        **changed: Any,
-    ) -> xgboost.Booster:
+    def run(self, params: Any, matrix: xgboost.DMatrix | None = None, **changed: Any) -> xgboost.Booster:
         """Call ``xgboost.train``. A ``matrix`` in place of dtrain uses the cuts of dtrain."""
         matrix = self.dtrain if matrix is None else matrix
         train = xgboost.train if matrix is self.dtrain else train_in_place_of(self.dtrain)
-        keywords = {"evals": self.evals, **self.keywords, **changed}
-        if callbacks:
-            keywords["callbacks"] = [*(self.keywords.get("callbacks") or ()), *callbacks]
+        keywords = {**self.keywords, "evals": self.evals, **changed}
         booster: xgboost.Booster = train(params, matrix, self.num_boost_round, **keywords)
         return booster
 
@@ -293,6 +283,8 @@ class Training:
         cls, spec: Spec, label: Array, weight: Array, labelled: Array | None = None, *, n_rows: int, name: str
     ) -> Training:
         """Return the checked training of ``n_rows`` rows; ``name`` is that of their matrix, for messages."""
+        if not label.size and labelled is not None and not labelled.any():
+            label = np.zeros(n_rows, np.float32)
         check_labels_per_row(label, n_rows, name)
         row_weights(weight if weight.size else None, n_rows, name=f"the weights of {name}")
         spec.loss.check_labels(label if labelled is None else label[labelled], spec.n_classes, name)
@@ -318,8 +310,6 @@ class Training:
             if weight.size:
                 row_weights(weight, n_queries, name=f"the weights of {name}", unit="query")
                 weight = weight[query_of_row(matrix)]
-        if not label.size and labelled is not None and not labelled.any():
-            label = np.zeros(matrix.num_row(), np.float32)
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     @property
@@ -337,10 +327,6 @@ class Training:
     def counting(self) -> Training:
         """Return this without teachers of weight 0 in all rows of all workers; call it on every worker."""
         return self.replace(guides=tuple(guide for guide in self.guides if on_any_worker(np.any(guide.weight > 0))))
-
-    def weighing(self, kl_weight: float) -> Training:
-        """The same teachers with another weight."""
-        return self.replace(guides=tuple(guide._replace(kl_weight=kl_weight) for guide in self.guides))
 
     def subset(self, rows: Array) -> Training:
         """The training of some of the rows."""

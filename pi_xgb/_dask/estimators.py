@@ -14,7 +14,7 @@ import xgboost
 from xgboost.dask import DaskDMatrix, DaskXGBClassifier, DaskXGBRegressor
 
 from .._core.engines import Engine
-from .._core.keywords import DEFAULT_METHOD, SETTINGS, Keywords, MethodName, check_obj
+from .._core.keywords import DEFAULT_METHOD, SETTINGS, Keywords, MethodName
 from .._core.losses import LOSSES, check_labels_alone
 from .._rows.names import describe
 from .._warnings import warn_user
@@ -199,7 +199,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         self, config: Keywords, columns: Columns, sets: list[Columns], *, client: Any, evals: Any, **arguments: Any
     ) -> Any:
         """Train in place of XGBoost, with the matrices that XGBoost built for the student."""
-        check_obj(arguments.pop("obj", None), config)
+        config.check(obj=arguments.pop("obj", None))
         privileged_evals = []
         if self.early_stopping_rounds and config.can_stop_early:
             for own, (_, name) in zip(sets, evals or (), strict=True):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import xgboost.dask
 
 from .._core.engines import ENGINES, Engine
-from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName, check_obj
+from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._rows.checks import check_choice
 from .._xgb.signature import keyword_names
 from .cluster import train_async
@@ -116,10 +116,9 @@ def train(
     """
     given = locals()
     client, config = this_client(client), Keywords.of(given)
-    config.check(early_stopping_rounds)
+    config.check(early_stopping_rounds, obj)
     check_choice(engine, ENGINES, "engine")
     shared = {name: given[name] for name in _XGBOOST_KEYWORDS if name in given}
     if not config.is_given:
         return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
-    check_obj(obj, config)
     return client.sync(train_async, client, params, dtrain, num_boost_round, config, engine=engine, **shared)

@@ -121,7 +121,7 @@ def _of_booster(model: Any, X: Any, n_rows: int) -> tuple[Any, ...]:
     scores = booster.predict(subject.data, iteration_range=(subject.begin, subject.end))
     if subject.model.objective == "binary:logitraw":
         scores = 0.5 + 0.5 * np.tanh(scores / 2)
-    return subject.data, scores, booster, (subject.begin, subject.end, subject.model.n_rounds)
+    return subject.data, scores, booster, (subject.begin, subject.end, len(subject.model.rounds) - 1)
 
 
 def _of_other(model: Any, X: Any) -> tuple[Any, ...]:

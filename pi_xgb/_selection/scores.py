@@ -10,7 +10,6 @@ import xgboost
 
 from .._arrays import Array
 from .._core.losses import Loss
-from .._core.metric_eval import eval_of_means, margins_of
 from .._rows.matrix_checks import check_metric
 
 _SMALLER_IS_BETTER = (
@@ -62,8 +61,8 @@ class Score:
     def of_mean(self, mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> float:
         """Return the score of these means as predictions of the rows of ``matrix``."""
         if self.custom:
-            return float(self.custom(loss.predict(margins_of(mean, loss)), matrix)[1])
-        return float(eval_of_means(mean, matrix, self.applied_to(params), loss).rpartition(":")[-1])
+            return float(self.custom(loss.predict(loss.finite_margins(mean)), matrix)[1])
+        return float(loss.evaluate(mean, matrix, self.applied_to(params)).rpartition(":")[-1])
 
 
 def score_of(metric: Any, custom_metric: Any, maximize: bool | None, params: Mapping[str, Any], loss: Loss) -> Score:

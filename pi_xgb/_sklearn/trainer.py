@@ -134,7 +134,7 @@ class Trainer:
         if not self.is_plain or self.labelled is not None:
             config = self._config(**({} if self.table is None else self._matrices(params, dtrain, keywords)))
         boosting = Boosting.of(dtrain, num_boost_round, keywords)
-        booster, teachers = train_by(config, params, boosting, self.model.engine, keywords.get("obj"))
+        booster, teachers = train_by(config, params, boosting, self.model.engine)
         constraints = [id(constraint) for constraint, _ in self.constraints]
         self.teachers.extend(pair.teacher for pair in teachers if id(pair.teacher) not in constraints)
         return booster

@@ -25,12 +25,12 @@ def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
     """Train the student."""
     distillation = Distillation(training)
     params = distillation.params(continues=boosting.xgb_model is not None)
-    students = {boosting.dtrain: (distillation, params.get("base_score"))}
+    start, own = Start({boosting.dtrain: (distillation, params.get("base_score"))}), boosting.keywords
     return boosting.run(
         params,
         obj=distillation.gradient,
-        callbacks=[Start(students)] if distillation.is_adaptive else (),
-        custom_metric=shown_predictions(boosting.keywords.get("custom_metric"), distillation.loss),
+        callbacks=[*(own.get("callbacks") or ()), start],
+        custom_metric=shown_predictions(own.get("custom_metric"), distillation.loss),
     )
 
 

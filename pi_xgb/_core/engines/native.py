@@ -72,7 +72,7 @@ def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
             dtrain.set_label(spec.loss.mean(np.zeros_like(training.like)))
             # hist places its cuts by the user's weights before they change, as the callback engine does.
             xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, dtrain, 1)
-            dtrain.set_weight(training.weight if uniform else distillation.blend.row_factor)
+            dtrain.set_weight(training.weight if uniform else distillation.row_factor)
         dtrain.set_label(distillation.target(training.like))
         booster = boosting.run(native_params(params, factor, carried, scales_positives=scales))
     give_back_params(booster, spec.params, carried, scales_positives=scales)

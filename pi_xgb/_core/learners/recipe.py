@@ -29,7 +29,6 @@ from ..crossfit import (
     rarest_class,
     whole_queries,
 )
-from ..metric_eval import mean_loss
 from ..training import About, Spec, Training, per_label
 from . import LEARNERS, TEACHERS, members_of
 from .boosted import Boosted
@@ -88,7 +87,7 @@ class Recipe:
         elif not loss.has_gradient and self.teacher != "boosted":
             raise ValueError(f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}")
         self.check_crossfit(np.arange(training.n_rows))
-        if self.crossfit and loss.kind == "label" and not self._is_gathered:
+        if self.crossfit and loss.probabilities and not self._is_gathered:
             rarest = rarest_class(training.label if self._counting is None else training.label[self._counting])
             if rarest < self.crossfit:
                 warn_user(f"crossfit should be at most {rarest}, the rows of the rarest class, got {self.crossfit}")
@@ -146,12 +145,12 @@ class Recipe:
         means = [mean for mean, _, _ in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
         members = [
-            Member(name, models, mean_loss(loss, mean[known], label[known], weight), float(share), whole)
+            Member(name, models, loss.mean_value(mean[known], label[known], weight), float(share), whole)
             for (name, (mean, models, whole)), share in zip(found.items(), mixture.weights, strict=True)
         ]
         mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
-        loss_of_all = mean_loss(loss, mean[known], label[known], weight)
+        loss_of_all = loss.mean_value(mean[known], label[known], weight)
         crossfit = 0 if folds.in_sample else len(folds.numbers)
         return Fitted(members, mixture, mean, loss_of_all, fold_of, crossfit, self.columns)
 
@@ -262,7 +261,7 @@ class Recipe:
         elif not is_whole and can_weigh and (collective.is_distributed() or not can_be_cut(matrix)):
             chosen = np.zeros(len(label), np.float32)
             chosen[rows] = 1
-            label = np.where(per_label(chosen > 0, label), label, np.float32(training.spec.loss.stand_in))
+            label = np.where(per_label(chosen > 0, label), label, np.float32(max(training.spec.loss.range.low, 0)))
             weight = chosen * weight if weight.size else chosen
         elif not is_whole:
             features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
