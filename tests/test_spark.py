@@ -25,7 +25,7 @@ from helpers_spark import (
 
 import pi_xgb
 
-pytestmark = MARKS
+pytestmark = [*MARKS, pytest.mark.slow]
 
 pis = importlib.import_module("pi_xgb.spark")
 
