@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-MANY_CASES, QUICK_SHARE = 12, 3
+MANY_CASES, QUICK_SHARE = 4, 3
 # With --dist loadgroup the tests of one of these clusters run in one process, and so do those of a file.
 CLUSTERS = ("spark", "cluster_client")
 
@@ -39,18 +39,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark as slow, unless files are named, the benchmarks, the examples in docstrings and most of many cases."""
-    name_of = {item: item.nodeid.partition("[")[0] for item in items}
-    cases = Counter(name_of.values())
-    are_named = any(".py" in argument for argument in config.args)
+    """Mark as slow, unless files are named, the benchmarks, examples in docstrings and two in three of many cases."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        # Drawn by name, the same ones in every run, so that every value of every parameter is among them.
-        is_drawn = cases[name_of[item]] < MANY_CASES or zlib.crc32(item.nodeid.encode()) % QUICK_SHARE == 0
-        is_promise = item.path.parent.name != "benchmarks" and not isinstance(item, pytest.DoctestItem)
-        if not are_named and not (is_drawn and is_promise):
-            item.add_marker(pytest.mark.slow)
         cluster = next((name for name in CLUSTERS if name in getattr(item, "fixturenames", ())), item.path.stem)
         item.add_marker(pytest.mark.xdist_group(cluster))
+        if item.path.parent.name == "benchmarks" or isinstance(item, pytest.DoctestItem):
+            cases["slow"].append(item)
+        elif not item.get_closest_marker("slow"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    if any(".py" in argument for argument in config.args):
+        return
+    for name, own in cases.items():
+        n_quick = 0 if name == "slow" else len(own) if len(own) < MANY_CASES else len(own) // QUICK_SHARE
+        # Drawn by name: the same ones in every run, and every value of every parameter is among them.
+        for item in sorted(own, key=lambda item: zlib.crc32(item.nodeid.encode()))[n_quick:]:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -42,7 +42,7 @@ TABLES = [
         ("dataset", "method", "level", "fold"),
         plan,
         measure,
-        [(MADE, method, level, 0) for method, level in dict(cells(MADE)).items()],
+        [(MADE, method, level, 0) for method, level in cells(MADE)],
     ),
     Table(
         "frontier_rates",
