@@ -40,21 +40,21 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark as slow, unless files are named, the benchmarks, examples in docstrings and two in three of many cases."""
+    if any(".py" in argument for argument in config.args):
+        return
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         cluster = next((name for name in CLUSTERS if name in getattr(item, "fixturenames", ())), item.path.stem)
         item.add_marker(pytest.mark.xdist_group(cluster))
         if item.path.parent.name == "benchmarks" or isinstance(item, pytest.DoctestItem):
-            cases["slow"].append(item)
+            item.add_marker(pytest.mark.slow)
         elif not item.get_closest_marker("slow"):
             cases[item.nodeid.partition("[")[0]].append(item)
-    if any(".py" in argument for argument in config.args):
-        return
-    for name, own in cases.items():
-        n_quick = 0 if name == "slow" else len(own) if len(own) < MANY_CASES else len(own) // QUICK_SHARE
-        # Drawn by name: the same ones in every run, and every value of every parameter is among them.
-        for item in sorted(own, key=lambda item: zlib.crc32(item.nodeid.encode()))[n_quick:]:
-            item.add_marker(pytest.mark.slow)
+    for own in cases.values():
+        if len(own) >= MANY_CASES:
+            # The same ones in every run, and not every third: that could be one value of a parameter alone.
+            for item in sorted(own, key=lambda item: zlib.crc32(item.nodeid.encode()))[len(own) // QUICK_SHARE :]:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -97,7 +97,7 @@ def test_the_ranker_says_how_a_teacher_can_guide_it():
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
-        ("survival:aft", r"survival:aft.*bounds.*pi_xgb.train"),
+        ("survival:aft", r"survival:aft.*bounds.*use train"),
         ("rank:ndcg", "rank:ndcg requires queries.*use PrivilegedXGBRanker"),
     ],
 )
