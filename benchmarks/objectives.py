@@ -188,7 +188,7 @@ TABLES = [
         ("problem", "repeat"),
         lambda: [(name, repeat) for name in PROBLEMS for repeat in range(DRAWS)],
         measure,
-        [(name, repeat) for name in list(PROBLEMS)[:2] for repeat in (0, 1)],
+        [(next(iter(PROBLEMS)), repeat) for repeat in (0, 1)],
     )
 ]
 

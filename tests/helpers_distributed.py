@@ -41,7 +41,7 @@ def processes():
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, "pi_xgb"])
+    context.set_forkserver_preload([__name__, "pytest", "sklearn.ensemble", "sklearn.impute", "pi_xgb.constraints"])
     return context
 
 

@@ -162,6 +162,7 @@ def test_xgboosts_internals_are_named_in_three_packages(file):
     assert package_of(file) in MAY_NAME_INTERNALS or not INTERNALS.findall(file.read_text())
 
 
+@pytest.mark.slow
 def test_training_loads_no_extra():
     # Matplotlib, Dask, PySpark and scikit-learn are loaded by what needs them.
     heavy = "{'matplotlib', 'dask', 'distributed', 'pyspark', 'sklearn', 'scipy.stats', 'scipy.optimize'}"

@@ -19,7 +19,7 @@ import pi_xgb
 PI_XGB = [sys.executable, "-m", "pi_xgb"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(pi_xgb.__file__).parents[1])}
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and pipes of POSIX shells")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals and pipes of POSIX shells")]
 
 
 @pytest.fixture
@@ -38,7 +38,6 @@ def run(folder, *arguments, **options):
     )
 
 
-@pytest.mark.slow
 def test_exit_codes_and_streams(folder):
     predict = ["predict", "train.csv", "--model", "model.ubj"]
     done = run(folder, *predict)
@@ -56,7 +55,6 @@ def test_exit_codes_and_streams(folder):
     assert done.stderr == "pi-xgb: [Errno 2] No such file or directory: 'absent.csv'\n"
 
 
-@pytest.mark.slow
 def test_full_disk_is_1(folder):
     if not Path("/dev/full").exists():
         pytest.skip("no device that is always full")
@@ -71,7 +69,6 @@ def test_full_disk_is_1(folder):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
 def test_reader_of_a_pipe_that_goes_away_is_141_without_a_message(folder):
     rows = pd.read_csv(folder / "train.csv")
     # More than a pipe holds.
@@ -97,7 +94,6 @@ def start(arguments, folder):
     )
 
 
-@pytest.mark.slow
 def test_ctrl_c_during_training_is_130_and_leaves_nothing_behind(folder):
     before = sorted(os.listdir(folder))
     endless = ["--rounds", "1000000", "--params", "nthread=1", "--crossfit", "2"]
@@ -118,7 +114,6 @@ def test_ctrl_c_during_training_is_130_and_leaves_nothing_behind(folder):
     assert sorted(os.listdir(folder)) == before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("within", ["import", "exec"])
 @pytest.mark.parametrize("module", ["numpy", "xgboost"])
 def test_ctrl_c_during_the_imports_is_130(folder, module, within):
@@ -135,7 +130,6 @@ def test_ctrl_c_during_the_imports_is_130(folder, module, within):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nstopped; nothing was written\n")
 
 
-@pytest.mark.slow
 def test_bar_is_drawn_on_a_terminal_only(folder):
     arguments = ["train", "train.csv", "--label", "y", "--drop", "z0,z1", "--rounds", "5", "--params", "nthread=1"]
     quiet = run(folder, *arguments, "--out", "quiet.ubj")
@@ -161,7 +155,6 @@ def test_bar_is_drawn_on_a_terminal_only(folder):
     assert (folder / "quiet.ubj").read_bytes() == (folder / "watched.ubj").read_bytes()
 
 
-@pytest.mark.slow
 def test_demo_prints_before_it_ends(folder):
     started = start(["demo"], folder)
     try:

@@ -71,6 +71,7 @@ class Case:
     clusters: tuple[str, ...] = CLUSTERS
 
 
+# Spark has each kind of column and estimator, but not each kind of teacher: its tasks run what the workers run.
 NOT_SPARK = CLUSTERS[:2]
 UNLABELLED = {"by_row": ("teacher_weight",), "labelled": "labelled"}
 COUNTS, EXPOSED = {"objective": "count:poisson"}, ("base_margin",)
@@ -78,14 +79,14 @@ RANKS = {"params": {"objective": "rank:ndcg", "ndcg_exp_gain": False}, "keywords
 JPIB, NATIVE = {"method": "jpib"}, {"engine": "native"}
 CASES = {
     "kbpib weighted": Case(by_row=("weight",), is_exact=True),
-    "kbpib native": Case(keywords=NATIVE, is_exact=True),
-    "jpib weighted": Case(keywords=JPIB, by_row=("weight",), is_exact=True),
+    "kbpib native": Case(keywords=NATIVE, is_exact=True, clusters=NOT_SPARK),
+    "jpib weighted": Case(keywords=JPIB, by_row=("weight",), is_exact=True, clusters=NOT_SPARK),
     "jpib of three classes": Case("kinds", {"objective": "multi:softprob", "num_class": 3}, JPIB),
-    "teacher that sees all": Case(keywords={"teacher_sees": "all", "crossfit": 0}),
+    "teacher that sees all": Case(keywords={"teacher_sees": "all", "crossfit": 0}, clusters=NOT_SPARK),
     "teacher with params": Case(keywords={"teacher_params": {"max_depth": 2, "max_bin": 64}}, clusters=NOT_SPARK),
     "unlabelled kbpib": Case(**UNLABELLED),
     "unlabelled kbpib native": Case(keywords=NATIVE, **UNLABELLED),
-    "unlabelled on other workers": Case(by_row=("teacher_weight",), labelled="labels_of_first"),
+    "unlabelled on other workers": Case(by_row=("teacher_weight",), labelled="labels_of_first", clusters=NOT_SPARK),
     "unlabelled, without weight": Case(keywords={"kl_weight": 0.0}, labelled="labelled", clusters=("workers",)),
     "weighted teacher": Case(by_row=("teacher_weight",)),
     "q native": Case(keywords=NATIVE, given="q", is_exact=True, clusters=NOT_SPARK),
@@ -97,9 +98,9 @@ CASES = {
     "forest unlabelled": Case(keywords={"teacher": "forest", "crossfit": 0}, labelled="labelled", clusters=NOT_SPARK),
     "forest of counts": Case("amount", COUNTS, {"teacher": "forest", "crossfit": 0}, EXPOSED, clusters=NOT_SPARK),
     "counts with exposures": Case("amount", COUNTS, by_row=EXPOSED),
-    "numbers": Case("amount", {"objective": "reg:squarederror"}),
+    "numbers": Case("amount", {"objective": "reg:squarederror"}, clusters=NOT_SPARK),
     "two targets": Case("two", {"objective": "reg:squarederror"}, clusters=NOT_SPARK),
-    "copies": Case("amount", {"objective": "reg:squaredlogerror"}),
+    "copies": Case("amount", {"objective": "reg:squaredlogerror"}, clusters=NOT_SPARK),
     "copies unlabelled": Case("amount", {"objective": "reg:squaredlogerror"}, **UNLABELLED),
     "ranking": Case("kinds", by_row=("qid",), **RANKS),
     "ranking unlabelled": Case("kinds", by_row=("qid",), labelled="labels_by_query", **RANKS),
@@ -245,17 +246,20 @@ def many() -> dict[str, np.ndarray]:
 THREE = {"objective": "multi:softprob", "num_class": 3}
 GATHERED = {
     "mixed": Case(keywords={"teacher": "mixed"}),
-    "linear": Case(keywords={"teacher": "linear"}),
-    "estimator": Case(keywords={"teacher": FOREST}),
+    "linear": Case(keywords={"teacher": "linear"}, clusters=NOT_SPARK),
+    "estimator": Case(keywords={"teacher": FOREST}, clusters=NOT_SPARK),
     "labels of one worker": Case(keywords={"teacher": "mixed"}, labelled="first"),
-    "labels of the other": Case(keywords={"teacher": FOREST, "crossfit": 0}, labelled="last"),
+    "labels of the other": Case(keywords={"teacher": FOREST, "crossfit": 0}, labelled="last", clusters=NOT_SPARK),
     "groups on all workers": Case(keywords={"teacher": "linear", "crossfit": 4}, by_row=("crossfit_groups",)),
     "weights": Case(keywords={"teacher": "linear"}, by_row=("weight", "teacher_weight")),
-    "privileged columns alone": Case(keywords={"teacher": "linear", "teacher_sees": "privileged"}),
+    "privileged columns alone": Case(keywords={"teacher": "linear", "teacher_sees": "privileged"}, clusters=NOT_SPARK),
     "a class of one worker": Case("kinds", THREE, {"teacher": "mixed"}),
     "counts": Case("amount", COUNTS, {"teacher": "mixed"}, EXPOSED),
     "numbers": Case(
-        "amount", {"objective": "reg:squarederror"}, {"teacher": make_pipeline(SimpleImputer(), LinearRegression())}
+        "amount",
+        {"objective": "reg:squarederror"},
+        {"teacher": make_pipeline(SimpleImputer(), LinearRegression())},
+        clusters=NOT_SPARK,
     ),
     "several": Case(keywords={"teacher": [("linear", 1.0), (FOREST, 0.5)]}),
     "beside a constraint": Case(keywords={"teacher": [("linear", 1.0), ("constraint", 2.0)]}, clusters=NOT_SPARK),
@@ -658,7 +662,7 @@ SPARK_WARNS = [
 
 @SPARK_WARNS[0]
 @SPARK_WARNS[1]
-@of("spark", fast=("kbpib weighted", "unlabelled kbpib native"))
+@of("spark")
 def test_spark_trains_the_model_of_one_machine(spark: Any, name: str) -> None:
     case = CASES[name]
     with warnings.catch_warnings():

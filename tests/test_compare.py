@@ -48,6 +48,7 @@ def test_rows_with_neither_label_nor_teacher_are_said():
     assert {warning.filename for warning in caught} == {__file__}
 
 
+@pytest.mark.slow
 def test_a_learning_curve():
     from matplotlib import pyplot
 

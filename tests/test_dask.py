@@ -21,6 +21,7 @@ da = pytest.importorskip("dask.array", reason="pi_xgb.dask needs Dask")
 dd = pytest.importorskip("dask.dataframe", reason="pi_xgb.dask needs Dask")
 distributed = pytest.importorskip("distributed", reason="pi_xgb.dask needs Dask's scheduler")
 pid = importlib.import_module("pi_xgb.dask")
+pytestmark = pytest.mark.slow
 
 ROUNDS = 6
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist", "eval_metric": "logloss"}
@@ -78,7 +79,6 @@ def same(booster, other):
     return bytes(booster.save_raw("json")) == bytes(other.save_raw("json"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("homes", [(0, 1, 0, 1), (1, 1, 1, 1)], ids=["both", "one worker without rows"])
 def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
     x, z, y, *_ = rows()
@@ -109,7 +109,6 @@ def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
     )
 
 
-@pytest.mark.slow
 def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
     x, z, y, _, q = rows()
     group = np.where(x[:, 0] > 5, "a", np.where(np.arange(N_ROWS) < 400, "b", "c"))
@@ -136,7 +135,6 @@ def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
         assert same(train(client, dtrain, teacher=there), on_one_machine(privileged=False, teacher=here)), name
 
 
-@pytest.mark.slow
 def test_without_a_teacher_it_is_xgboosts_own_training(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
@@ -146,7 +144,6 @@ def test_without_a_teacher_it_is_xgboosts_own_training(client):
     assert train(client, dtrain, privileged=matrix(client, rows()[1], y), kl_weight=0).get_dump() == plain.get_dump()
 
 
-@pytest.mark.slow
 def test_quantile_matrices_continuation_and_prediction(client):
     x, z, y, *_ = rows()
     dtrain = pid.DaskQuantileDMatrix(client, spread(x), spread(y))
@@ -163,7 +160,6 @@ def test_quantile_matrices_continuation_and_prediction(client):
     assert same(train(client, dtrain, privileged=privileged, method="jpib"), on_one_machine(method="jpib"))
 
 
-@pytest.mark.slow
 def test_an_asynchronous_client_awaits_the_training(client):
     x, z, y, *_ = rows()
 
@@ -178,7 +174,6 @@ def test_an_asynchronous_client_awaits_the_training(client):
     assert same(asyncio.run(run())["booster"], on_one_machine(teacher="boosted"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", [series, np.asarray], ids=["Series", "array of all rows"])
 def test_values_per_row_of_every_form(client, form):
     x, z, y, *_ = rows()
@@ -192,7 +187,6 @@ def test_values_per_row_of_every_form(client, form):
 # --- estimators --------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_classifier_is_xgboosts_with_a_teacher(client):
     x, z, y, weight, _ = rows()
     settings = {"n_estimators": ROUNDS, "max_depth": 3, "method": "jpib", "kl_weight": 2.0, "tree_method": "hist"}
@@ -220,7 +214,6 @@ def test_the_classifier_is_xgboosts_with_a_teacher(client):
     assert np.mean(several.predict(frame).compute() == classes) > 0.6
 
 
-@pytest.mark.slow
 def test_the_regressor_stops_teacher_and_student(client):
     x, z, *_ = rows()
     target = (z.sum(axis=1) + x[:, 4]).astype(np.float32)
@@ -248,7 +241,6 @@ def test_the_regressor_stops_teacher_and_student(client):
     np.testing.assert_allclose(model.predict(spread(x)).compute(), expected, atol=1e-4)
 
 
-@pytest.mark.slow
 def test_an_estimator_without_a_teacher_says_so(client):
     x, _, y, *_ = rows()
     model = made("Regressor", client, n_estimators=2)
@@ -261,7 +253,6 @@ def test_an_estimator_without_a_teacher_says_so(client):
     np.testing.assert_allclose(model.predict(spread(x)).compute(), plain.predict(spread(x)).compute(), atol=1e-6)
 
 
-@pytest.mark.slow
 def test_a_missing_y_is_an_unlabelled_row(client):
     x, z, y, *_ = rows()
     values = np.where(KNOWN, y, np.nan).astype(np.float32)
@@ -279,7 +270,6 @@ def test_a_missing_y_is_an_unlabelled_row(client):
         model.fit(spread(x), spread(np.full(N_ROWS, np.nan)), privileged=spread(z))
 
 
-@pytest.mark.slow
 def test_the_estimator_passes_its_teacher_on(client):
     x, z, y, _, q = (spread(array) for array in rows())
     model = made("Classifier", client, n_estimators=2, kl_weight=2.0, teacher="forest", crossfit=0)
@@ -293,7 +283,6 @@ def test_the_estimator_passes_its_teacher_on(client):
     assert model.get_booster().attr("pi_xgb_teacher") == "array"
 
 
-@pytest.mark.slow
 def test_the_base_margin_of_counts_is_the_teachers_too(client):
     x, z, *_ = rows()
     exposure = 1 + ROW % 5
@@ -342,7 +331,6 @@ def ranker(client, **settings):
     return made("Ranker", client, **{**BY_PAIRS, "n_estimators": ROUNDS, **settings})
 
 
-@pytest.mark.slow
 def test_scattered_queries_are_brought_together_with_all_that_is_told_of_them(client):
     # rmse, since ties make NDCG depend on the order of rows.
     settings = {"n_estimators": 30, "early_stopping_rounds": 2, "eval_metric": "rmse", "learning_rate": 1.0}
@@ -385,7 +373,6 @@ def test_scattered_queries_are_brought_together_with_all_that_is_told_of_them(cl
     assert len(np.unique(expected)) > 10
 
 
-@pytest.mark.slow
 def test_where_rows_stay_a_torn_query_is_two_as_in_xgboost(client):
     torn = QID.copy()
     torn[CUT - 5 : CUT + 5] = QID[CUT]
@@ -406,7 +393,6 @@ def test_where_rows_stay_a_torn_query_is_two_as_in_xgboost(client):
         model.set_params(crossfit=3).fit(x, y, qid=qid, privileged=z)
 
 
-@pytest.mark.slow
 def test_rows_of_a_query_lie_on_one_worker_in_order(client):
     for qid, message in ((np.arange(N) * 7 % 30, r"30 queries.*workers"), (QID[::-1], "qid must rise")):
         fields = {"label": on_both(client, halves(RELEVANCE)), "qid": on_both(client, halves(qid))}
@@ -417,7 +403,6 @@ def test_rows_of_a_query_lie_on_one_worker_in_order(client):
             pid.train(client, params, dtrain, 2, privileged=privileged, **known)
 
 
-@pytest.mark.slow
 def test_what_a_ranker_of_a_cluster_cannot_is_said_before_any_training(client):
     x, z = table_of(X), table_of(Z)
     columns = table_of(np.empty((N, 0)), qid=QID, y=RELEVANCE)
@@ -518,7 +503,6 @@ def faults(client):
     }
 
 
-@pytest.mark.slow
 def test_faults_have_a_clear_message(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
@@ -547,7 +531,6 @@ def test_faults_have_a_clear_message(client):
             model.fit(spread(x), spread(y), **keywords)
 
 
-@pytest.mark.slow
 def test_an_objective_that_needs_more_than_y_is_refused(client):
     x, z, y, *_ = (spread(array) for array in rows())
     for objective, message in (
@@ -585,7 +568,6 @@ class Dies(xgb.callback.TrainingCallback):
 
 
 # The last test of this file: what lay on the cluster is gone after it.
-@pytest.mark.slow
 def test_a_lost_worker_ends_the_training(client):
     x, z, y, *_ = rows()
     homes = (0, 1, 0, 1)
@@ -603,7 +585,6 @@ def test_a_lost_worker_ends_the_training(client):
     client.restart_workers(list(client.scheduler_info()["workers"]), timeout=60)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("teacher", ["mixed", "boosted"])
 def test_names_of_privileged_columns_serve_as_a_second_collection(client, teacher):
     import dask.dataframe as dd

@@ -12,6 +12,8 @@ import xgboost as xgb
 import pi_xgb
 from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBRegressor
 
+pytestmark = pytest.mark.slow
+
 
 def tool(name):
     """A library that need not be installed, and whose own warnings are not ours."""

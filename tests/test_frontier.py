@@ -289,6 +289,7 @@ def test_a_warning_says_where_training_and_held_out_gap_part(recwarn):
     assert not recwarn
 
 
+@pytest.mark.slow
 def test_the_model_of_a_gap_is_that_of_train_and_holds_on_fresh_rows():
     frontier = found(gap=0.12, n=2000)
     x, y, sex = made(2000)

@@ -752,6 +752,7 @@ def dp_ebm():
     return dp_ebm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [Spent(0.5, 1e-6), Spent(4.0, 1e-5)])
 def test_the_noise_of_dp_ebm_keeps_the_budget_for_a_row_that_changes(dp_ebm, data, budget):
     domain = Domain(BOUNDS)
@@ -765,6 +766,7 @@ def test_the_noise_of_dp_ebm_keeps_the_budget_for_a_row_that_changes(dp_ebm, dat
     assert low - 1e-12 <= result.min() < result.max() <= high + 1e-12
 
 
+@pytest.mark.slow
 def test_a_changed_row_moves_the_sums_of_a_boosting_step_by_the_root_of_two(dp_ebm):
     # The row leaves a leaf with one gradient and enters another with another, of the same sign as its label is.
     worst = max(
@@ -773,6 +775,7 @@ def test_a_changed_row_moves_the_sums_of_a_boosting_step_by_the_root_of_two(dp_e
     assert worst == pytest.approx(dp_ebm._MOVED)
 
 
+@pytest.mark.slow
 def test_delta_of_is_the_curve_of_a_gaussian(dp_ebm):
     # By definition: the integral of (density of N(mu, 1) - exp(epsilon) density of N(0, 1)) where it is positive.
     t = np.linspace(-12, 12, 200_001)
@@ -782,12 +785,14 @@ def test_delta_of_is_the_curve_of_a_gaussian(dp_ebm):
     assert dp_ebm.delta_of(1.0, dp_ebm.mu_of_promise(1.0, 1e-5)) == pytest.approx(1e-5, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_dp_ebm_that_was_noised_too_little_is_not_released(dp_ebm, data, monkeypatch):
     monkeypatch.setattr(dp_ebm, "epsilon_for_interpret", lambda budget: 3 * budget.epsilon)
     with pytest.raises(RuntimeError, match="noise was too small"):
         fitted(data, teacher="dp-ebm")
 
 
+@pytest.mark.slow
 def test_dp_ebm_teaches(dp_ebm, data, dtrain):
     bounds = {"z0": (-3, 3), "z1": (-3, 3)}
     teacher = fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=8.0)
@@ -802,6 +807,7 @@ def test_dp_ebm_teaches(dp_ebm, data, dtrain):
             fitted(data, teacher="dp-ebm", bounds=bounds, epsilon=epsilon, delta=delta)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [Spent(epsilon, delta) for epsilon in (1e-3, 5.0, 17.7) for delta in (1e-10, 1e-3)])
 def test_the_rounding_of_interpret_does_not_break_the_budget(dp_ebm, budget):
     noise = pytest.importorskip("interpret.utils._privacy").calc_gdp_noise_multi

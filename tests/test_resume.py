@@ -220,6 +220,7 @@ def test_one_kl_weight_is_no_grid(tmp_path):
         cv(tmp_path / "state.json", kl_weight=1.0)
 
 
+@pytest.mark.slow
 def test_cv_says_which_kl_weight_it_is_at(capsys):
     cv(None, verbose_eval=2, show_stdv=False)
     lines = capsys.readouterr().out.split("\n")

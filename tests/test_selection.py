@@ -120,11 +120,6 @@ def test_plain_is_xgboost_itself():
     assert quick(kl_weight=[0.0, 1.0, 5.0]).table.equals(quick().table)
 
 
-def test_the_number_of_jobs_changes_nothing():
-    # Folds are independent: threads share no matrix, whatever they do at the same time.
-    assert quick(n_jobs=2).table.equals(quick().table)
-
-
 def test_a_selection_changes_nothing_of_the_users_and_keeps_nothing_of_the_data():
     params, dtrain, privileged, _ = data(weighted=True)
     before = dict(params), dtrain.get_label(), dtrain.get_weight(), privileged.get_label()

@@ -28,6 +28,7 @@ def patients(n=120):
     return pd.Series([f"patient {i % 20}" for i in range(n)])
 
 
+@pytest.mark.slow
 def test_select_takes_groups_and_hands_them_to_a_splitter():
     x, z, y = rows()
     dtrain, privileged = xgb.DMatrix(x, y), xgb.DMatrix(z, y)

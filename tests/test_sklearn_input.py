@@ -294,6 +294,7 @@ def test_several_teachers_and_a_number_of_folds_are_refused():
     refused("crossfit must be", kl_weight=0, crossfit=1, fit=apart, y=lambda y: y.astype(float).where(y.index > 20))
 
 
+@pytest.mark.slow
 def test_modules_need_no_other_import():
     script = "import pi_xgb\nassert pi_xgb.sklearn.LabelledKFold is pi_xgb.LabelledKFold\npi_xgb.selection.select"
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -17,15 +17,15 @@ pis = importlib.import_module("pi_xgb.spark")
 
 
 @pytest.fixture
-def session(tmp_path_factory):
+def spark(tmp_path_factory):
     # Two executors of one core and 1024 MiB each.
     session = started("local-cluster[2,1,1024]", tmp_path_factory)
     yield session
     session.stop()
 
 
-def test_a_killed_executor_ends_the_training_and_another_takes_its_place(session):
-    frame = session.createDataFrame(TABLE)
+def test_a_killed_executor_ends_the_training_and_another_takes_its_place(spark):
+    frame = spark.createDataFrame(TABLE)
 
     def fit(**callbacks):
         return outcome(
@@ -39,5 +39,5 @@ def test_a_killed_executor_ends_the_training_and_another_takes_its_place(session
     again = fit()
     assert not isinstance(again, Exception), again
     assert trees(again.get_booster()) == trees(on_one_machine(BINARY, "y", teacher="boosted"))
-    work = Path(os.environ["SPARK_HOME"], "work", session.sparkContext.applicationId)
+    work = Path(os.environ["SPARK_HOME"], "work", spark.sparkContext.applicationId)
     assert (work / "2").exists()

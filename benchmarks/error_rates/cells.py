@@ -20,8 +20,8 @@ from benchmarks.methods import METHODS
 from benchmarks.modes import CURRENT
 from benchmarks.modes.fold_work import FoldWork
 
-MOST = 5000
-"""So many of the other rows are tested: it is the training that is short of rows."""
+MOST, FEWEST = 5000, 30
+"""So many of the other rows are tested: it is the training that is short of rows, most of all in a smoke run."""
 Tested = Callable[[FoldWork], npt.NDArray[Any]]
 """From the rows to the probabilities of the test rows."""
 
@@ -55,17 +55,17 @@ def drawn(dataset: PreparedSet, draw: int, few: int) -> Fold:
 
 
 def measure_public(name: str, draw: int, small: bool = False) -> Iterator[dict[str, Any]]:
-    return lines_of(PUBLIC, name, draw)
+    return lines_of(PUBLIC, name, draw, small)
 
 
 def measure_digits(name: str, draw: int, small: bool = False) -> Iterator[dict[str, Any]]:
-    return lines_of(DIGITS, name, draw)
+    return lines_of(DIGITS, name, draw, small)
 
 
-def lines_of(part: Part, name: str, draw: int) -> Iterator[dict[str, Any]]:
+def lines_of(part: Part, name: str, draw: int, small: bool) -> Iterator[dict[str, Any]]:
     """The error rates of the methods, all on the same draw of a set."""
     dataset = part.load(name)
-    work = FoldWork(dataset, drawn(dataset, draw, part.few), CURRENT)
+    work = FoldWork(dataset, drawn(dataset, draw, FEWEST if small else part.few), CURRENT)
     for method, run in part.methods.items():
         yield {"method": method, **measured(run, work)}
 

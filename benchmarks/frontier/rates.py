@@ -77,7 +77,7 @@ def measure(dataset: str, fold: int, constraint: str, small: bool = False) -> It
             for n in rounds:
                 yield {"method": method, "kl_weight": a, "rounds": n, **counted_parts(booster, split, n)}
     if constraint:
-        yield from measured_peers(split, KINDS[constraint])
+        yield from measured_peers(split, KINDS[constraint], small)
 
 
 def counted_parts(booster: Any, split: Split, rounds: int) -> dict[str, float]:
@@ -89,13 +89,15 @@ def counted_parts(booster: Any, split: Split, rounds: int) -> dict[str, float]:
     return found
 
 
-def measured_peers(split: Split, kind: Kind) -> Iterator[Line]:
+def measured_peers(split: Split, kind: Kind, small: bool) -> Iterator[Line]:
     """Fairlearn's reduction and FairGBM where they know the constraint; one that is not installed has no line."""
     from benchmarks.peers.installed import FairGBM, FairlearnExponentiatedGradient
 
     makes: dict[str, Callable[[], Any]] = {}
     if kind.fairlearn:
-        makes["ExponentiatedGradient"] = partial(FairlearnExponentiatedGradient, constraint=kind.fairlearn, max_iter=20)
+        makes["ExponentiatedGradient"] = partial(
+            FairlearnExponentiatedGradient, constraint=kind.fairlearn, max_iter=2 if small else 20
+        )
     if kind.fairgbm:
         makes["FairGBM"] = partial(FairGBM, constraint_type=kind.fairgbm)
     for method, make in makes.items():

@@ -59,9 +59,7 @@ def measure(*values: Any, small: bool = False) -> list[Line]:
 
 
 TABLES = [
-    Table(
-        "scale", Cell._fields, cells, measure, [SMALL._replace(rows=500), SMALL, SMALL._replace(workers=2, threads=1)]
-    ),
+    Table("scale", Cell._fields, cells, measure, [SMALL, SMALL._replace(workers=2)]),
 ]
 
 if __name__ == "__main__":

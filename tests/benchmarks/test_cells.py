@@ -49,7 +49,6 @@ def test_run_resumes_a_killed_run_without_measuring_again(tmp_path):
     assert packed.read_bytes() == before
 
 
-@pytest.mark.slow
 def test_two_processes_measure_what_one_does(tmp_path):
     for jobs in (1, 2):
         cells.run(table(), tmp_path / str(jobs), jobs=jobs)
@@ -103,7 +102,6 @@ SMOKED = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("program", SMOKED)
 def test_smoke_run_prints_its_text(program):
     answer = subprocess.run([sys.executable, "-m", program, "--smoke"], capture_output=True, text=True, timeout=600)

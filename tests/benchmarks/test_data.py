@@ -26,8 +26,6 @@ from benchmarks.data.prepare import encode
 from benchmarks.data.records import RawFile, Table
 from benchmarks.modes.paper import EARLY_STOPPING_ROUNDS, NUM_BOOST_ROUND, paper_fold, paper_params
 
-pytestmark = pytest.mark.slow
-
 RAW_FOLDER = Path(os.environ.get("PI_XGB_DATA") or Path(__file__).parents[3] / "shared" / "data")
 needs_raw_files = pytest.mark.skipif(
     not RAW_FOLDER.is_dir(), reason="no folder with the raw data files; name one in PI_XGB_DATA"

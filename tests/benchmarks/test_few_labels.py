@@ -80,7 +80,6 @@ def test_a_draw_keeps_test_rows_out_of_training_and_labels_each_class_its_share(
     assert draw.labelled_rows(len(draw.train.y)).all()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in ALL_METHODS if name != cell.ALL_LABELS])
 def test_no_method_sees_a_label_that_is_not_known(draw, method, quick):
     before = result_of(method, draw)
@@ -92,7 +91,6 @@ def test_no_method_sees_a_label_that_is_not_known(draw, method, quick):
     np.testing.assert_array_equal(result_of(method, other), before)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in ALL_METHODS if name not in (cell.Z_KNOWN, fresh.Z_KNOWN)])
 def test_no_method_sees_z_of_the_test_rows(draw, method, quick):
     before = result_of(method, draw)

@@ -20,8 +20,6 @@ from benchmarks.modes.fold_work import Scores
 from benchmarks.peers import MFC
 from benchmarks.run import Predictions, measure, paper_threshold, threshold_measures
 
-pytestmark = pytest.mark.slow
-
 BOOSTED = [method.name for method in boosted.BOOSTED]
 
 

@@ -11,7 +11,6 @@ pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
 from benchmarks import FOLDER, pages, pictures
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", pages.PAGES)
 def test_page_is_written_from_the_committed_tables(name, tmp_path, monkeypatch):
     # Words and tables are compared here; a picture takes longer than all of them.

@@ -23,12 +23,9 @@ REFERENCE = FOLDER / "reference"
 RAW_FOLDER = Path(os.environ.get("PI_XGB_DATA") or Path(__file__).parents[3] / "shared" / "data")
 METHODS = ("NF", "KbPIB", "JPIB")
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not RAW_FOLDER.is_dir(), reason="the public data sets are not here: PI_XGB_DATA names a folder that has them"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not RAW_FOLDER.is_dir(), reason="the public data sets are not here: PI_XGB_DATA names a folder that has them"
+)
 
 
 def reference(name):
@@ -40,7 +37,7 @@ def raw_data(monkeypatch):
     monkeypatch.setenv("PI_XGB_DATA", str(RAW_FOLDER))
 
 
-@pytest.mark.parametrize("dataset", ["heart", "car", pytest.param("spam", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("dataset", ["heart", "car", "spam"])
 @pytest.mark.parametrize("method", METHODS)
 def test_numeric_sets_give_the_paper_s_numbers(dataset, method, record_property):
     prepared = load(dataset)

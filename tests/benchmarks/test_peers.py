@@ -9,7 +9,6 @@ from scipy.special import ndtr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
 
 from benchmarks.peers import (
     PEERS,
@@ -21,14 +20,6 @@ from benchmarks.peers import (
     svm_plus,
 )
 from benchmarks.peers.gpc_plus import Evidence, Kernel, Marginals, expectation_propagation, tilt
-
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def one_blas_thread():
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield
 
 
 def random_kernel(rng, n, columns=2):
