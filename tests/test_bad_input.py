@@ -383,6 +383,7 @@ CASES: dict[str, list[Case]] = {
         value_error(
             (*GUIDED, "fit_teacher", "JointObjective"), "num_class", params={"num_class": None}, objective=SOFTPROB
         ),
+        value_error((*GUIDED, "fit_teacher", "JointObjective"), "num_class", "left out", params={"num_class": 2}),
         *(
             value_error(("train boosted",), name, "not a parameter", params={name: 1})
             for name in ("method", "teacher_sees", "crossfit", "teacher_params", "engine")

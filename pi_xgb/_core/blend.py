@@ -244,7 +244,8 @@ class Distillation:
 
 def answer(guide: Guide, training: Training, mean: Array) -> Array:
     """Return the q of a teacher, checked where its weight is positive, since XGBoost does not check gradients."""
-    about, name, loss = guide.teacher.about, type(guide.teacher).__name__, training.spec.loss
+    about, loss = guide.teacher.about, training.spec.loss
+    name = "teacher" if about.kind == "array" else type(guide.teacher).__name__
     q = guide.teacher.q(mean, training.teacher_label, training.weight)
     if not hasattr(q, "__cuda_array_interface__"):
         check_no_mask(q, f"the q of {name}")

@@ -62,6 +62,8 @@ class Spec:
             raise ValueError(
                 f"params['num_class'] must be at least 2 for {loss.objective}, got {own.get('num_class')!r}"
             )
+        if n_classes > 1 and not loss.multiclass:
+            raise ValueError(f"params['num_class'] must be left out for {loss.objective}, got {n_classes}")
         scale = check_scale_pos_weight(own.get("scale_pos_weight", 1))  # raises also where the objective has none
         scale = scale if loss.applies_scale_pos_weight else 1.0
         return cls(own, loss, n_classes if loss.multiclass else 0, scale, str(own.get("device", "cpu")))
