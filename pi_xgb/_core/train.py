@@ -220,13 +220,12 @@ def _labelled_alone(training: Training, dtrain: xgboost.DMatrix) -> xgboost.DMat
 def _record(booster: xgboost.Booster, training: Training, engine: str) -> None:
     """Record in the model how it was trained, and no data of the teachers."""
     guides = training.guides
-    methods = {guide.teacher.about.method for guide in guides}
     # A weight can be 0 on this worker alone.
     weights = np.array([float(np.any(guide.weight > 0)) * guide.kl_weight for guide in guides])
     n_rows, n_labelled = global_sum(np.array([training.n_rows, training.known.sum()])).astype(int).tolist()
     kinds, settings = zip(*(_settings(guide, training.spec) for guide in guides), strict=True)
     booster.set_attr(
-        pi_xgb_method="jpib" if "jpib" in methods else "kbpib",
+        pi_xgb_method="jpib" if any(guide.teacher.about.method == "jpib" for guide in guides) else "kbpib",
         pi_xgb_teacher=",".join(kinds),
         pi_xgb_teacher_settings="; ".join(filter(None, settings)) or None,  # None removes those of a continued model
         pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),
