@@ -137,7 +137,7 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
         keys = [*Features(matrix).dense.T, *label.reshape(len(label), -1).T, *([] if weight is None else [weight])]
         order = np.lexsort(keys[::-1])[np.random.default_rng(recipe.seed).permutation(len(label))]
     training = recipe.training.replace(guides=(), label=label, weight=column("weight"), labelled=None)
-    columns = {name: column(name) for name in _COLUMNS}
+    columns: dict[str, Any] = {name: column(name) for name in _COLUMNS}
     whole = dataclasses.replace(recipe, training=training, features=Features(matrix), **columns)
     groups = whole.groups
     if query is None:
