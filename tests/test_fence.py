@@ -264,7 +264,7 @@ def test_a_column_whose_categories_came_in_pieces_is_named():
 def test_leaves_are_those_of_prediction(trained):
     dtest = xgb.DMatrix(ROWS)
     model = trees.read_trees(trained)
-    assert (len(model.rounds) - 1, model.n_outputs, model.is_multiclass, model.objective) == (
+    assert (model.n_rounds, model.n_outputs, model.is_multiclass, model.objective) == (
         4,
         1,
         False,

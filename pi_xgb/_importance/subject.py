@@ -73,7 +73,7 @@ class Subject:
 
         NaN where XGBoost has none: for trees with vector leaves before 3.2.
         """
-        all_rounds = (self.begin, self.end) == (0, len(self.model.rounds) - 1)
+        all_rounds = (self.begin, self.end) == (0, self.model.n_rounds)
         booster = self.booster if all_rounds else self.booster[self.begin : self.end]
         try:
             score = booster.get_score(importance_type=kind)

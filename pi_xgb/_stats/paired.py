@@ -50,7 +50,9 @@ def corrected_interval(differences: Values, ratio: float, confidence: float = 0.
 def check_standard_errors(standard_errors: Any) -> None:
     """Raise unless ``standard_errors`` is a finite number of at least 0."""
     if isinstance(standard_errors, (bool, str)) or not 0 <= standard_errors < np.inf:
-        raise ValueError(f"standard_errors must be finite and at least 0, got {standard_errors!r}: 0.5 is usual")
+        raise ValueError(
+            f"standard_errors must be finite, at least 0, got {standard_errors!r}: {STANDARD_ERRORS} is usual"
+        )
 
 
 def student(freedom: int, confidence: float) -> float:

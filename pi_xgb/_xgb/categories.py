@@ -44,9 +44,7 @@ def categories_of_model(booster: xgboost.Booster) -> dict[str, pd.Index[Any]]:
     ours = _stored_categories(booster) if categorical else {}
     encoded = {} if set(categorical) <= set(ours) else dict(zip(names, _encoded_categories(booster), strict=False))
     if not set(categorical) <= ours.keys() | encoded.keys():
-        raise ValueError(
-            "the model has categorical features but not their names, as before XGBoost 3.1: train it again"
-        )
+        raise ValueError("the model lacks the names of its categories, as before XGBoost 3.1: train it again")
     return {name: ours[name] if name in ours else decoded_categories(encoded[name], name) for name in categorical}
 
 

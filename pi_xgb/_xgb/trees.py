@@ -41,6 +41,11 @@ class TreeModel:
     is_multiclass: bool
     objective: str
 
+    @property
+    def n_rounds(self) -> int:
+        """Boosting rounds in the model."""
+        return len(self.rounds) - 1
+
 
 def read_trees(booster: xgboost.Booster) -> TreeModel:
     """Return the trees of a booster's JSON model, or raise for a linear booster."""
