@@ -146,9 +146,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         if is_soft:
             y = self._stand_ins(self.teacher.values)
         if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row"
-            )
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         pairs = None if eval_set is None else check_evals(eval_set, "eval_set", "(X, y)")
         views = divide(X, pairs, privileged, eval_privileged, self.privileged_features)
         keywords = {name: value for name, value in others.items() if value is not None}
