@@ -255,7 +255,7 @@ def test_the_objective_follows_from_y(y, metric):
         ({"params": {"objective": "multi:unknown"}}, ValueError, "objective"),
         ({"sizes": [3], "crossfit": 4}, ValueError, "crossfit must be 0 .* the 3 rows, got 4"),
         ({"confidence": 1.0}, ValueError, "confidence must lie"),
-        ({"kl_weight": [1.0, 2.0]}, ValueError, r"one student, got 2 \(mixed \(2 folds\) 1, .*select"),
+        ({"kl_weight": [1.0, 2.0]}, ValueError, r"one student, got mixed \(2 folds\) 1, .*select"),
         ({"crossfit": 81}, ValueError, "crossfit must be 0 .* between 2 and the 80 rows, got 81"),
         # The control has the same kind of teacher, which cannot predict from X.
         (

@@ -208,7 +208,7 @@ def test_a_degenerate_model_is_marked_and_never_chosen():
     )
     frontier = Frontier(table, "equalized_odds", PARAMS, 3, [])
     assert frontier.at(0.05)["hessian"] == "damped"
-    with pytest.raises(ValueError, match=r"equalized_odds of 0\.04 .*still decides.*smallest is 0\.0500 at 9"):
+    with pytest.raises(ValueError, match=r"equalized_odds of 0\.04 .*smallest is 0\.0500 at 9"):
         frontier.at(0.04)
     assert str(frontier).splitlines()[-1] == (
         "degenerate, and never chosen: kl_weight 9 (2.0% to 2.0% positive decisions, plain XGBoost 30.0%)"
@@ -353,7 +353,7 @@ def weighted(weight):
         ({"gap": [0.1, -0.1]}, ValueError, r"between 0.*1.*-0.1"),
         ({"gap": "0.1"}, ValueError, "got '0.1'"),
         ({"kl_weight": [1, -1]}, ValueError, "kl_weight"),
-        ({"constraint": DemographicParity("sex")}, TypeError, "constraint must .* one value per row do, got ByColumn"),
+        ({"constraint": DemographicParity("sex")}, TypeError, "constraint must .*, got ByColumn"),
         (
             {"constraint": Meritocracy(np.arange(200))},
             TypeError,
@@ -363,22 +363,22 @@ def weighted(weight):
         ({"constraint": SEX}, TypeError, "got ndarray"),
         ({"threshold": 3}, ValueError, r"threshold.*0.*1"),
         ({"params": {"objective": "reg:squarederror"}}, ValueError, "params.*binary:logistic.*squarederror"),
-        ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, r"labels 0 and 1.*got labels from 0\.1"),
+        ({"dtrain": xgb.DMatrix(X, np.where(Y == 1, 0.9, 0.1))}, ValueError, r"labels 0 and 1.*got labels of 0\.1"),
         ({"dtrain": xgb.DMatrix(X, Y + 1)}, ValueError, r"labels of dtrain .*0, 1.*from 1\.0 to 2\.0"),
         ({"dtrain": xgb.DMatrix(X)}, ValueError, r"label of dtrain must .* got 0"),
         ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, r"class 1.*2 rows.*5 folds"),
-        ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix, which cannot be cut"),
+        ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix: build a DMatrix"),
         ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out must have weights above 0"),
         (
             {"dtrain": weighted(ROWS >= 100), "folds": HALVES},
             ValueError,
-            r"weights above 0, got labels \[\] in fold 0: use",
+            r"fold 0 must train on .*, got \[\]: use",
         ),
-        ({"dtrain": weighted(ROWS == 0), "folds": HALVES}, ValueError, rf"got labels \[{Y[0]}\.0\] in fold"),
+        ({"dtrain": weighted(ROWS == 0), "folds": HALVES}, ValueError, rf"fold .* got \[{Y[0]}\.0\]"),
         (
             {"folds": [*HALVES, (np.flatnonzero(Y[:100]), ROWS[100:])]},
             ValueError,
-            r"labels 0.*1.*fold 2",
+            r"fold 2 .*labels 0 and 1",
         ),
         (
             {"dtrain": xgb.DMatrix(X, np.column_stack([Y, Y]))},

@@ -85,7 +85,7 @@ def test_time_zones_of_columnar_libraries_are_kept(kind):
     for as_of, labelled in (("2024-05-30T23:00+09:00", 2), ("2024-05-31T00:00+09:00", 3)):
         found = labels.mature(ARROW[kind](seen), ARROW[kind](came), "30D", as_of)
         assert found.labelled.sum() == labelled
-    with pytest.raises(ValueError, match=r"as_of has dates without a time zone.*2024-12-31T08:00\+01:00"):
+    with pytest.raises(ValueError, match=r"as_of has dates without a time zone.*give all a zone or none"):
         labels.mature(ARROW[kind](seen), ARROW[kind](came), "30D", NOW)
     # A column without any date has no zone either.
     assert labels.mature(SEEN, ARROW[kind](came.where(came.isna())), "30D", NOW).labelled.sum() == 3

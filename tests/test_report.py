@@ -516,7 +516,7 @@ def test_warnings_as_errors_leave_no_file(data, tmp_path):
     [
         ({"models": {}}, ValueError, "models is empty"),
         ({"models": ["a"]}, TypeError, "dict from names to models"),
-        ({"models": "booster"}, TypeError, "model 'model' must be an xgboost.Booster"),
+        ({"models": "booster"}, TypeError, "model 'model' must be a booster"),
         ({"models": lambda m: {1: m["plain"], "1": m["plain"]}}, ValueError, r"models.*same as text.*\['1', '1'\]"),
         ({"x": lambda x: x.drop(columns="x1")}, ValueError, "model 'plain'.*x1"),
         ({"x": lambda x: x.to_numpy()[:, :2]}, ValueError, "model 'plain'.*4 features of the booster, got 2"),

@@ -53,7 +53,7 @@ def test_select_takes_groups_and_hands_them_to_a_splitter():
         ({"groups": [[1, 2]] * 60}, "groups must be one column"),
         ({"groups": np.zeros(120)}, r"groups.*1 distinct.*2 folds"),
         ({"groups": np.arange(120) % 20, "nfold": 21}, r"groups.*20 distinct.*21 fold"),
-        ({"groups": rows()[2]}, r"class 0.*one group"),
+        ({"groups": rows()[2]}, r"class 0.*two groups.*got one"),
         ({"groups": patients(), "folds": HALVES}, r"fold 0.*'?patient"),
         ({"groups": patients()[::-1]}, r"groups.*index.*order"),
         ({"folds": GroupKFold(2)}, "groups"),

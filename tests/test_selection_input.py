@@ -133,7 +133,7 @@ def test_a_class_of_one_row_needs_more_rows_and_no_number_of_folds():
     params, *_ = data(20)
     y = np.arange(20) == 7
     dtrain, privileged = (xgb.DMatrix(np.zeros((20, 1)), y, feature_names=[name]) for name in "xz")
-    with pytest.raises(ValueError, match=r"1 row.* for 3 folds.* out: use more rows$"):
+    with pytest.raises(ValueError, match=r"1 row.* for 3 folds: use more rows$"):
         select(params, dtrain, ROUNDS, privileged=privileged, **FEW)
 
 
@@ -141,5 +141,5 @@ def test_a_score_without_a_value_is_an_error():
     def sometimes(predictions, matrix):
         return "sometimes", float("nan")
 
-    with pytest.raises(ValueError, match=r"sometimes.*nan.*50"):
+    with pytest.raises(ValueError, match=r"sometimes.*nan"):
         quick(custom_metric=sometimes, maximize=True)

@@ -72,8 +72,7 @@ def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
     known = ~np.isnan(lower)
     for row in np.flatnonzero(~known & ~np.isnan(upper)):
         raise ValueError(
-            f"{place_of(int(row), file)} of {file} has an upper bound only: write 0 as the lower bound if only the end "
-            "is known, or leave both empty"
+            f"{place_of(int(row), file)} of {file} has an upper bound only: write 0 as the lower, or leave both empty"
         )
     lower, upper = np.where(known, lower, np.float32(0)), np.where(np.isnan(upper), np.float32(np.inf), upper)
     check_bounds(lower, upper, file, lambda row: place_of(row, file))

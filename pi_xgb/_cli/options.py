@@ -229,9 +229,7 @@ def check_target(arguments: argparse.Namespace, objective: str | None) -> None:
     given = [option_of(dest) for dest in targets if getattr(arguments, dest, None)]
     if given != needed:
         chosen, found = objective or "training without --objective", " and ".join(given) or "neither"
-        raise ValueError(
-            f"{chosen} needs {' and '.join(needed)}, got {found}: name these columns, or another objective"
-        )
+        raise ValueError(f"{chosen} needs {' and '.join(needed)}, got {found}: name these, or another objective")
 
 
 def params_of(arguments: argparse.Namespace) -> dict[str, Any]:

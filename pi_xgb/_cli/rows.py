@@ -130,15 +130,11 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     taken = {*source.row_names, *(column for column, _ in used)}
     features = [column for column in source.columns if column not in taken]
     if not features:
-        raise ValueError(
-            f"{source.name} has no column left for the student besides {describe(sorted(taken))}: it needs at least "
-            "one that is known at prediction"
-        )
+        raise ValueError(f"{source.name} has no column left for the student besides {describe(sorted(taken))}: add one")
     for column in (*features, *named["privileged"]):
         if set(column) & set("[]<\0"):
             raise ValueError(
-                f"the column {column!r} of {source.name} must have no [, ], < and NUL in its name, which XGBoost "
-                "cannot store: rename it, or leave it out with --drop"
+                f"the column {column!r} of {source.name} must have no [, ], < and NUL in its name: rename or --drop it"
             )
     return {dest: columns for dest, columns in named.items() if dest != "drop"} | {"features": features}
 
@@ -244,8 +240,7 @@ def read_validation(source: Source, training: Training, log: Log) -> Rows:
     shared = sorted(set(valid.per_row.get("query", ())) & set(rows.per_row.get("query", ())))
     if shared:
         raise ValueError(
-            f"{file} must not have queries of the training, got {len(shared)}, such as {shared[0]!r}: leave them out "
-            "of one file, or give different queries different names"
+            f"{file} must not have queries of the training, got {len(shared)}, such as {shared[0]!r}: leave them out"
         )
     return valid
 

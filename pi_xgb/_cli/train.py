@@ -51,9 +51,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     if arguments.valid and (share := _share(arguments.valid)) is None:
         source = Source(arguments.valid, arguments.missing, log)
         if same_file(arguments.valid, arguments.data):
-            log(
-                "note: --valid names the training file, whose rows say nothing about new ones: name another, or a share"
-            )
+            log("note: --valid names the training file, which says nothing of new rows: name another, or a share")
     training = read_training(arguments, log)
     rows, params, valid = training.rows, training.params, None
     if source is not None:
@@ -94,10 +92,7 @@ def _teacher_keywords(
         if valid.z is not None:
             keywords["privileged_evals"] = [(valid.privileged(), "valid")]
         elif not keywords.get("crossfit"):
-            raise ValueError(
-                f"--early-stopping needs the privileged columns in {arguments.valid} to stop the teacher: add them to "
-                "it, or add --crossfit 5"
-            )
+            raise ValueError(f"--early-stopping needs the privileged columns in {arguments.valid}, or add --crossfit 5")
     if arguments.constraint:
         constraints: list[tuple[Any, Any]] = list(constraints_of(arguments.constraint, rows))
         if arguments.privileged or arguments.teacher:

@@ -141,10 +141,7 @@ def frontier(
     label, weight = dtrain.get_label(), dtrain.get_weight().astype(np.float64)
     weight = weight if weight.size else np.ones(len(label))
     if not np.isin(label, (0, 1)).all():
-        raise ValueError(
-            "dtrain must have labels 0 and 1 for frontier, which counts correct decisions, got labels from "
-            f"{label.min()} to {label.max()}"
-        )
+        raise ValueError(f"dtrain must have labels 0 and 1 for frontier, got labels of {label.min()} to {label.max()}")
     gaps = wanted_gaps(gap, constraint.gap)
     splits = students.splits(nfold, 1, folds, seed)
     rows = np.unique(np.concatenate([split.test for split in splits]))
@@ -248,9 +245,8 @@ class Frontier:
         if place < 0:
             real = self._real[self.gap]
             raise ValueError(
-                f"no kl_weight reached a {self.gap} of {gaps[0]:g} on held-out rows with a model that still decides, "
-                f"the smallest is {real.min():.4f} at {real.idxmin():g}: try other weights, more rows, or shallower "
-                "trees"
+                f"no kl_weight reached a {self.gap} of {gaps[0]:g} on held-out rows, the smallest is {real.min():.4f} "
+                f"at {real.idxmin():g}: try other weights, more rows, or shallower trees"
             )
         row: pd.Series[Any] = self.table.iloc[place]
         return row
@@ -382,23 +378,18 @@ def _warn_apart(table: pd.DataFrame, gap: str, wanted: Sequence[float]) -> None:
     warn_user(
         f"{gap} is larger on held-out rows than on training rows for {len(apart)} of {len(fitted)} models, such as "
         f"{worst[gap]:.3f} against {worst[f'{gap}_train']:.3f} at kl_weight {worst.name:g} with hessian="
-        f'"{worst["hessian"]}": the constraint is overfitted. Choose by the held-out gap; more rows, fewer rounds or '
-        "shallower trees help"
+        f'"{worst["hessian"]}" (overfitted): choose by the held-out gap; more rows, fewer rounds, smaller trees help'
     )
 
 
 def _check(params: Any, constraint: Any) -> None:
     if not isinstance(constraint, BetweenGroups):
         raise TypeError(
-            "constraint must compare groups of the rows of dtrain, as DemographicParity, EqualizedOdds, "
-            "TruePositiveRateParity, FalsePositiveRateParity and PredictiveParity of one value per row do, got "
-            f"{type(constraint).__name__}"
+            f"constraint must compare groups of rows of dtrain, as DemographicParity, got {type(constraint).__name__}"
         )
     objective = objective_name(user_params(params))
     if objective != "binary:logistic":
-        raise ValueError(
-            f"params['objective'] must be 'binary:logistic' for frontier, which needs decisions, got {objective!r}"
-        )
+        raise ValueError(f"params['objective'] must be 'binary:logistic' for frontier, got {objective!r}")
 
 
 def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: Array) -> None:
@@ -407,14 +398,10 @@ def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: A
         labels = np.unique(label[split.train[weight[split.train] > 0]])
         if len(labels) < 2:
             raise ValueError(
-                "each fold must train on rows of labels 0 and 1 with weights above 0, got labels "
-                f"{labels.tolist()} in fold {split.fold}: use other folds, or give such rows a weight above 0"
+                f"fold {split.fold} must train on labels 0 and 1 with weights, got {labels.tolist()}: use other folds"
             )
     if not (weight[rows] > 0).any():
-        raise ValueError(
-            "the rows that folds hold out must have weights above 0, got 0 in all of them: hold out other rows, or "
-            "give them a weight above 0"
-        )
+        raise ValueError("the rows that folds hold out must have weights above 0, got 0 in all: use other folds")
 
 
 def _compared(constraint: BetweenGroups, rows: Array) -> Groups:
@@ -423,8 +410,7 @@ def _compared(constraint: BetweenGroups, rows: Array) -> Groups:
     present = Groups(groups.codes[groups.codes >= 0], groups.names).by_appearance()
     if present.count < 2:
         raise ValueError(
-            f"the rows that folds hold out must have at least two groups to compare, got {describe(present.names)} "
-            "alone: hold out rows of others too"
+            f"folds must hold out at least two groups to compare, got {describe(present.names)} alone: use other folds"
         )
     check_few(present, len(rows), MAX_GROUPS)
     return groups

@@ -151,10 +151,7 @@ def fair_importance(
     if confidence is not None:
         check_confidence(confidence)
     if y is None and (metric == "eo" or node_value == "label"):
-        raise ValueError(
-            f"metric={metric!r} with node_value={node_value!r} needs the labels y, got None: pass them, or "
-            "use metric='dp' with node_value='prob', which need predictions only"
-        )
+        raise ValueError(f"metric={metric!r} with node_value={node_value!r} needs the labels y, got None: pass them")
     groups = as_groups(sensitive_features)
     check_several(groups)
     n_rows = groups.codes.size
@@ -207,9 +204,7 @@ def _read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Arra
     values = number_table(y, "y", subject.n_rows)
     n_columns = 1 if of_classes else n_outputs
     if values.shape[1] != n_columns:
-        raise ValueError(
-            f"y must have {n_columns} value{'s' * (n_columns > 1)} per row for this model, got shape {values.shape}"
-        )
+        raise ValueError(f"y must have {n_columns} value(s) per row for this model, got shape {values.shape}")
     low, high = values.min(), values.max()
     must = ""
     if of_classes and (low < 0 or high >= n_outputs or (values % 1).any()):
@@ -221,10 +216,7 @@ def _read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Arra
     if of_classes:
         return np.asarray(values == np.arange(n_outputs), np.float64)
     if metric == "eo" and not np.isin(values, (0.0, 1.0)).all():
-        raise ValueError(
-            "y must be 0 or 1 (or the classes of a multi-class model) with metric='eo', "
-            f"got values from {low} to {high}: use metric='dp' for regression"
-        )
+        raise ValueError(f"y must be 0 or 1 with metric='eo', got values from {low} to {high}: use metric='dp'")
     return np.asarray(values)
 
 

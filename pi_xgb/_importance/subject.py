@@ -100,17 +100,14 @@ def booster_subject(estimator: Any, X: Any, n_rows: int, iteration_range: tuple[
     begin, end = int(chosen[0]), int(chosen[1] or n_rounds)
     if not 0 <= begin < end <= n_rounds and (begin, end) != (0, n_rounds):
         raise ValueError(
-            f"iteration_range must be (begin, end) with 0 <= begin < end <= {n_rounds}, the rounds of the "
-            f"booster, or end = 0 for all, got {tuple(chosen)}"
+            f"iteration_range must be (begin, end) with 0 <= begin < end <= {n_rounds} or end = 0, got {chosen}"
         )
     data = X
     if not isinstance(X, xgboost.DMatrix):
         data = xgboost.DMatrix(X, missing=getattr(estimator, "missing", np.nan), enable_categorical=True)
         if data.feature_names is None:  # XGBoost compares the names if there are any
-            if data.num_col() != booster.num_features():
-                raise ValueError(
-                    f"X must have the {booster.num_features()} features of the booster, got {data.num_col()}"
-                )
+            if data.num_col() != (n_features := booster.num_features()):
+                raise ValueError(f"X must have the {n_features} features of the booster, got {data.num_col()}")
             data.feature_names = booster.feature_names
     check_count("sensitive_features", n_rows, data.num_row(), table="X")
     return Subject(booster, data, begin, end)
@@ -122,25 +119,17 @@ def subject_of(
     """Return the trees of a booster or of a scikit-learn model, or of a surrogate for any other model."""
     if is_booster(model):
         if surrogate_params is not None or surrogate_rounds != 1:
-            raise ValueError(
-                "surrogate_params and surrogate_rounds must be left out with a booster: leave them out, or pass the "
-                "booster's predictions in its place"
-            )
+            raise ValueError("surrogate_params and surrogate_rounds are not for boosters, got one: leave them out")
         return booster_subject(model, X, n_rows, iteration_range)
     if iteration_range is not None:
-        raise ValueError(
-            "iteration_range is for boosters only, got another model: leave it out, or set surrogate_rounds"
-        )
+        raise ValueError("iteration_range is for boosters only, got another model: leave it out")
     check_whole("surrogate_rounds", surrogate_rounds, 1)
     if has_trees(model) and surrogate_params is None and surrogate_rounds == 1:
         subject = SklearnSubject(model, X)
         check_count("sensitive_features", n_rows, subject.n_rows, table="X")
         return subject
     if isinstance(X, xgboost.DMatrix):
-        raise TypeError(
-            "X must be a DataFrame or an array for a model that is not a booster, got a DMatrix: pass the table "
-            "that it was built from, to train a surrogate on"
-        )
+        raise TypeError("X must be a DataFrame or an array where the model is no booster, got a DMatrix: pass a table")
     params = merged_params(surrogate_params)
     predictions = predictions_of(model, X, n_rows)
     booster, data = fit_surrogate(X, predictions.mean, row_weights(weight, n_rows), params, surrogate_rounds)

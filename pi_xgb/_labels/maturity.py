@@ -100,10 +100,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     zoned = {"observed_at": zones, "outcome_at": came_zones, "as_of": {today.tzinfo is not None}}
     without = [name for name, kinds in zoned.items() if False in kinds]
     if without and any(True in kinds for kinds in zoned.values()):
-        raise ValueError(
-            f"{without[0]} has dates without a time zone, and other dates have one: give all of them a zone or none, "
-            "as in 2024-12-31T08:00+01:00 or pandas.to_datetime(column).dt.tz_localize('UTC')"
-        )
+        raise ValueError(f"{without[0]} has dates without a time zone, unlike other dates: give all a zone or none")
     lasting = pd.to_timedelta(pd.Series([horizon], dtype=object), errors="coerce")[0]
     means_months = str(horizon).strip().endswith("m")  # minutes to pandas
     if means_months or not lasting >= pd.Timedelta("1s"):  # without a unit pandas counts nanoseconds
@@ -123,8 +120,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     if not labelled.any():
         first, zone = pd.Timestamp((seen + span).min()), "" if without else " UTC"
         raise ValueError(
-            f"as_of must be {first}{zone} or later for one row to have a label, got {pd.Timestamp(now)}{zone}: take a "
-            "later date, or a shorter horizon"
+            f"as_of must be {first}{zone} or later to label a row, got {pd.Timestamp(now)}{zone}: take a later date"
         )
     y = np.where(labelled, came <= seen + span, np.nan)
     return Maturity(labelled, y, ~labelled & (came <= now))  # False for missing dates

@@ -147,8 +147,7 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     n_known, n_others = int(known.sum()), int((~known).sum())
     if min(n_known, n_others) < _FOLDS:
         raise ValueError(
-            f"labelled must have at least {_FOLDS} rows with a label and as many without, got {n_known} and "
-            f"{n_others}: fewer cannot be compared"
+            f"labelled must have {_FOLDS} rows or more with a label and without, got {n_known} and {n_others}"
         )
     from scipy.stats import mannwhitneyu
 

@@ -226,8 +226,7 @@ def best_rounds(table: pd.DataFrame, metric: str | None, maximize: bool | None) 
     """Return the metric, and for each kl_weight the mean and std of its best round from the table of ``pi_xgb.cv``."""
     if "kl_weight" not in table.index.names:
         raise ValueError(
-            f"table must have kl_weight in its index, got {list(table.index.names)}: "
-            "pass the table of pi_xgb.cv for several values of kl_weight"
+            f"table must have kl_weight in its index, got {list(table.index.names)}: use that of pi_xgb.cv"
         )
     known = [str(name)[len("test-") : -len("-mean")] for name in table if re.fullmatch("test-.*-mean", str(name))]
     if metric is None and len(known) == 1:

@@ -36,10 +36,7 @@ def as_axes(ax: Axes | None) -> Axes:
     if ax is None:
         return plt.subplots(figsize=SIZE, layout="constrained")[1]  # type: ignore[no-any-return]
     if not hasattr(ax, "plot") or not hasattr(ax, "fill_between"):
-        raise TypeError(
-            f"ax must be a matplotlib Axes or None, got {type(ax).__name__}: "
-            "pass the second value of plt.subplots(), or one element if it is an array"
-        )
+        raise TypeError(f"ax must be a matplotlib Axes or None, got {type(ax).__name__}: pass one of plt.subplots()")
     return ax
 
 

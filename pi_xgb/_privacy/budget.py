@@ -53,9 +53,7 @@ def check_delta(delta: Any, n_rows: int = 1) -> None:
     check_real(delta, "delta")
     if not 0 <= delta < 1 / n_rows:
         limit = f"{1 / n_rows:.2g} for {n_rows} rows" if n_rows > 1 else "1"
-        raise ValueError(
-            f"delta must be at least 0 and below {limit}, got {delta!r}: pass far less than 1 / number of rows"
-        )
+        raise ValueError(f"delta must be at least 0 and below {limit}, got {delta!r}: pass far less than 1 / rows")
 
 
 def check_real(value: Any, name: str) -> None:

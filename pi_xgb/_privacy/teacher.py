@@ -120,9 +120,7 @@ class PrivateTeacher(FixedTeacher):
         total = check_budget(epsilon, delta)
         check_real(0.0 if clip is None else clip, "clip")
         if clip is not None and not 0 <= clip < 0.5:
-            raise ValueError(
-                f"clip must be at least 0 and below 0.5, got {clip!r}: predictions lie in [clip, 1 - clip]"
-            )
+            raise ValueError(f"clip must be at least 0 and below 0.5, got {clip!r}: q is in [clip, 1 - clip]")
         check_choice(noise, ("auto", "laplace", "randomized_response"), "noise")
         check_whole("bins", BINS if bins is None else bins, 2)
         check_whole("unsafe_seed", 0 if unsafe_seed is None else unsafe_seed, 0)
@@ -245,10 +243,7 @@ class PrivateTeacher(FixedTeacher):
                 )
 
     def subset(self, rows: Array) -> Teacher:
-        raise ValueError(
-            "a PrivateTeacher cannot be cross-validated, since a new one per fold would spend its budget again: hold "
-            "rows out, fit it on the others, and compare kl_weight by evals on those held out, which costs no privacy"
-        )
+        raise ValueError("a PrivateTeacher cannot be cross-validated, which spends its budget again: hold rows out")
 
     def shard(self, rows: Array) -> PrivateTeacher:
         part = super().shard(rows)

@@ -102,8 +102,7 @@ def score(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> Score
     """Return a model with its scores; errors name the model."""
     if not is_booster(model) and not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"model {name!r} must be an xgboost.Booster, an estimator of XGBoost's scikit-learn interface, or "
-            f"another model with predict_proba, got {type(model).__name__}"
+            f"model {name!r} must be a booster, XGBoost estimator or have predict_proba, got {type(model).__name__}"
         )
     try:
         features, scores, *booster = _of_booster(model, X, n_rows) if is_booster(model) else _of_other(model, X)

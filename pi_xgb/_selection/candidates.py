@@ -124,8 +124,7 @@ def candidates_of(
     names = [candidate.name for candidate in candidates]
     if repeated := [candidate.kind for candidate in candidates if names.count(candidate.name) > 1]:
         raise ValueError(
-            f"teacher must be estimators of different classes, got two of {repeated[0]}, with equal names in tables: "
-            "call select once for each, with the same folds"
+            f"teacher must be estimators of different classes, got two of {repeated[0]}: call select twice"
         )
     return candidates
 
@@ -155,8 +154,7 @@ def positive_weights(kl_weight: Any, usual: Sequence[float]) -> list[float]:
     weights = sorted(float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight) if weight > 0)
     if not weights:
         raise ValueError(
-            "kl_weight must have a value above 0, got none: plain XGBoost, which is 0, is always a candidate. Add "
-            f"weights to compare it with, for example kl_weight={tuple(usual)}"
+            f"kl_weight must have a value above 0, got none: 0 is always tried, add such as {tuple(usual)}"
         )
     return weights
 
@@ -165,9 +163,8 @@ def _teachers(teacher: Any) -> list[Any]:
     """Return the kinds of teachers to try: words and estimators."""
     if isinstance(teacher, Teacher):
         raise TypeError(
-            f"teacher must be a word or an estimator, to be trained in every fold, got a {type(teacher).__name__}, "
-            "which is trained already (a private teacher would spend its budget in every fold): hold rows out, and "
-            "compare students of several kl_weight by train(teacher=..., evals=...)"
+            f"teacher must be a word or an estimator, to be trained in every fold, got a {type(teacher).__name__}: "
+            "hold rows out, and compare students of several kl_weight by train(teacher=..., evals=...)"
         )
     if hasattr(teacher, "fit"):
         return [teacher]

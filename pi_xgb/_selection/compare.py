@@ -174,10 +174,7 @@ def compare(
     score = score_of(metric, custom_metric, maximize, students.params, students.loss)
     _, *taught = candidates_of(students.params, method, teacher, teacher_sees, crossfit, kl_weight)
     if len(taught) > 1:
-        raise ValueError(
-            f"compare takes one student, got {len(taught)} ({', '.join(item.name for item in taught)}): pass one value "
-            "of each keyword, and choose among several by pi_xgb.select"
-        )
+        raise ValueError(f"compare takes one student, got {', '.join(item.name for item in taught)}: use pi_xgb.select")
     student = taught[0]
     splits = sized(students, students.splits(nfold, repeats, folds, seed, target.classes), sizes, seed)
     students.check([student, student.without_privileged()], splits)
@@ -338,10 +335,7 @@ def sized(students: Students, splits: Sequence[Split], sizes: Any, seed: int) ->
     for size in (sizes := several(sizes)):
         check_whole("sizes", size, 2)
         if size >= full:
-            raise ValueError(
-                f"sizes must be below the {full} {labelled}training rows of a fold, which are always included, got "
-                f"{size}: pass smaller sizes"
-            )
+            raise ValueError(f"sizes must be below the {full} {labelled}training rows of a fold, got {size}: use fewer")
     cells = []
     for number, split in enumerate(splits):
         for size in sorted(set(sizes)):
@@ -361,10 +355,7 @@ def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
         return target, {"label": target.values}
     bounds = np.array(on_host(y), np.float32)
     if bounds.ndim != 2 or bounds.shape[1] != 2:
-        raise ValueError(
-            f"y must have two columns for {objective}, got shape {bounds.shape}: pass the lower and the upper bound, "
-            "infinite for an end that was not observed"
-        )
+        raise ValueError(f"y must have two columns for {objective}, got shape {bounds.shape}: lower and upper bounds")
     known = ~np.isnan(bounds).any(axis=1)
     bounds[~known] = [0, np.inf]
     fields = dict(zip(LOSSES[objective].label_fields, bounds.T, strict=True))
@@ -379,10 +370,7 @@ def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, wei
     if np.size(sizes):
         raise ValueError(f"sizes must be empty where rows are ranked, got {sizes!r}: drawn rows would split queries")
     if len(runs(pd.factorize(queries)[0])[0]) > len(pd.unique(queries)):
-        raise ValueError(
-            "the rows of a query must be adjacent where rows are ranked: sort X, y, privileged and all other values "
-            "per row by groups"
-        )
+        raise ValueError("the rows of a query must be adjacent where rows are ranked: sort all values per row by group")
     set_queries(dtrain, queries, weight)
     set_queries(privileged, queries)
 

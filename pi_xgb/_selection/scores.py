@@ -78,10 +78,7 @@ def score_of(metric: Any, custom_metric: Any, maximize: bool | None, params: Map
         metric = params.get("eval_metric", loss.default_metric)
         metric = metric[-1] if isinstance(metric, (list, tuple)) else metric
     if maximize is not None:
-        raise ValueError(
-            f"maximize is read with custom_metric only, got {maximize!r} for {metric}, whose direction is known: leave "
-            "maximize out"
-        )
+        raise ValueError(f"maximize is read with custom_metric only, got {maximize!r} for {metric}: leave it out")
     name = metric.partition("@")[0].removesuffix("-") if isinstance(metric, str) else None  # of ndcg@5, ndcg-
     if name not in (*_SMALLER_IS_BETTER, *_LARGER_IS_BETTER):
         raise ValueError(

@@ -176,10 +176,7 @@ def select(
     rows = {"labelled": labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
     config, best = Keywords(privileged, teacher_params=teacher_params, **rows), recommended(candidates)
     if crossfit_groups is not None and not any(one.keywords(config).is_crossfitted for one in candidates[1:]):
-        raise ValueError(
-            f"crossfit_groups need crossfit of at least 2, got crossfit={crossfit!r}: leave crossfit_groups out, or "
-            "add folds"
-        )
+        raise ValueError(f"crossfit_groups need crossfit of at least 2, got crossfit={crossfit!r}: add folds")
     if privileged is not None and isinstance(candidates[best].teacher, str):
         candidates.append(candidates[best].without_privileged())
     students = Students.read(params, num_boost_round, dtrain, config, "select", groups=groups, constraints=constraints)
@@ -337,9 +334,7 @@ class Selection:
         rows = {**vars(config), "constraints": constraints or None}
         missing = [name for name in self._needed if rows[name] is None]
         if missing:
-            raise ValueError(
-                f"{' and '.join(missing)} must be passed, since select used it: pass the values of these rows"
-            )
+            raise ValueError(f"{' and '.join(missing)} must be passed, since select used it: pass it for these rows")
         config = dataclasses.replace(config, teacher_params=self._teacher_params)
         if not self._chosen.sees_privileged:
             config = dataclasses.replace(config, privileged=None)

@@ -58,9 +58,7 @@ def splits_of(
         if groups is not None:
             check_enough_groups(groups, nfold)
         if nfold > len(label):
-            raise ValueError(
-                f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}: use fewer folds, or more rows"
-            )
+            raise ValueError(f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}: use fewer folds")
         if classes:
             check_classes(label, nfold, names, groups, rows)
         splits = _repeated_folds(label, nfold, repeats, seed, classes=classes, groups=groups)
@@ -115,15 +113,14 @@ def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | N
         # With a single row, no number of folds can hold a row out and train on another.
         fewer = f"at most {counts.min()} folds, or " if counts.min() > 1 else ""
         raise ValueError(
-            f"class {_class_name(values[counts.argmin()], names)} has {counts.min()} {rows} for {nfold} folds, and "
-            f"each fold must hold some out: use {fewer}more {rows}"
+            f"class {_class_name(values[counts.argmin()], names)} has {counts.min()} {rows} for {nfold} folds: use "
+            f"{fewer}more {rows}"
         )
     if groups is not None:
         values, counts = groups_of_classes(label, groups)
         if counts.min() < 2:
             raise ValueError(
-                f"class {_class_name(values[counts.argmin()], names)} must be in at least two groups, got one group "
-                "only: leave the class out, or use finer groups"
+                f"class {_class_name(values[counts.argmin()], names)} must be in two groups, got one: use finer groups"
             )
 
 
@@ -152,10 +149,7 @@ def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | No
             check_apart(groups, train, test, number)
         same = seen.setdefault(np.unique(test).tobytes(), number)
         if same != number:
-            raise ValueError(
-                f"fold {number} holds out the same rows as fold {same}, which makes the result look too certain: "
-                "leave one out"
-            )
+            raise ValueError(f"fold {number} holds out the same rows as fold {same}: leave one out")
         splits.append(Split(0, number, train, test))
     if len(splits) < 2:
         raise ValueError(f"folds must be at least two, got {len(splits)}: add folds to measure their spread")

@@ -88,15 +88,11 @@ class Students:
             check_is_dmatrix(matrix, role)
             if not can_be_cut(matrix):  # type: ignore[arg-type]
                 raise TypeError(
-                    f"{role} must be a DMatrix for {search}, got a {type(matrix).__name__}, which cannot be cut into "
-                    "folds: build a DMatrix"
+                    f"{role} must be a DMatrix for {search}, got a {type(matrix).__name__}: build a DMatrix"
                 )
         label, n_rows = spec.loss.label_of(dtrain), dtrain.num_row()
         if label.ndim == 2:
-            raise ValueError(
-                f"dtrain must have one target for {search}, got {label.shape[1]} columns of labels: pass one target at "
-                "a time, or score all of them with pi_xgb.cv(..., kl_weight=[0.0, 1.0, 10.0])"
-            )
+            raise ValueError(f"dtrain must have one target for {search}, got {label.shape[1]} columns: use pi_xgb.cv")
         groups = whole_queries(spec.loss, dtrain, checked_groups(groups, n_rows), "groups")
         pairs = pairs_of(constraints, "constraints")
         guides = [as_guide(guide, spec.loss.range) for guide in weighted(pairs, None, None)] if pairs else []
@@ -120,10 +116,7 @@ class Students:
         for guide in guides:
             guide.teacher.start(training)
         if query_of_row(dtrain) is not None and not spec.loss.by_query:
-            raise ValueError(
-                f"dtrain must have no queries for {spec.objective}, since {search} reads them for ranking objectives "
-                "only: build it without qid, and pass groups=qid"
-            )
+            raise ValueError(f"dtrain must have no queries for {spec.objective}: build it without qid, pass groups=qid")
         spec = spec.with_params(**on_one_thread(spec.params, n_rows))
         return cls(params, spec, int(num_boost_round), dtrain, config, groups, guides)
 
@@ -286,10 +279,7 @@ class FoldStudents:
         curve = list(log["test"].values())[-1]
         if not np.isfinite(curve).all():
             undefined = next(value for value in curve if not np.isfinite(value))
-            raise ValueError(
-                f"{score.name} must be finite in every fold, got {undefined} on {self.held_out.num_row()} held-out "
-                "rows: choose another metric or other folds"
-            )
+            raise ValueError(f"{score.name} must be finite in every fold, got {undefined}: use another metric or folds")
         if candidate == PLAIN:
             return curve, np.nan
         teacher, seen = self.guides[candidate.way].teacher, cut(self.all.features_of(candidate), self.test)

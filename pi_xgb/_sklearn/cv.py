@@ -34,8 +34,7 @@ class SelectionTrainer(Trainer):
             raise ValueError(f"{', '.join(names)} would be ignored in the selection: use PrivilegedXGBClassifier")
         if model.early_stopping_rounds:
             raise ValueError(
-                f"early_stopping_rounds must be None, got {model.early_stopping_rounds}: the folds choose the number "
-                "of rounds, at most n_estimators"
+                f"early_stopping_rounds must be None, got {model.early_stopping_rounds}: folds choose rounds"
             )
         check_teacher_params(model.teacher_params)
 

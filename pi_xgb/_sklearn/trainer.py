@@ -105,9 +105,8 @@ class Trainer:
             config = dataclasses.replace(config, teacher=self.kind)
         if stops and self.privileged is not None and not config.is_crossfitted and all(t is None for t in tables):
             raise ValueError(
-                "early_stopping_rounds stops the student only: without the privileged columns of eval_set the teacher "
-                "trains for all of n_estimators and reproduces the labels. Pass eval_privileged=[...], one table for "
-                "each of eval_set, or keep the privileged_features in its X, or set crossfit=5"
+                "early_stopping_rounds stops the student only, and the teacher reproduces the labels: pass "
+                "eval_privileged=[...], keep the privileged_features in the X of eval_set, or set crossfit=5"
             )
 
     def read_labels(self, classes: Array | None, labelled: Array | None) -> None:
@@ -117,8 +116,8 @@ class Trainer:
             return
         if labelled is not None:
             raise ValueError(
-                f"y must have a label in every row without a teacher, and {int((~labelled).sum())} of "
-                f"{len(labelled)} rows have no label: {_WAYS}, or leave these rows out"
+                f"y must have a label in every row without a teacher, got {int((~labelled).sum())} of {len(labelled)} "
+                f"rows with no label: {_WAYS}"
             )
         if self.model.kl_weight != 0:
             warn_user(
@@ -203,18 +202,14 @@ def check_teacher(teacher: Any) -> None:
     """Raise unless an estimator may have this teacher."""
     if not (teacher is None or isinstance(teacher, Teacher) or is_trained_here(teacher)):
         raise TypeError(
-            f"teacher must be a name, an estimator or a pi_xgb.Teacher, got {teacher!r:.60}: pass an array of q, which "
-            "belongs to one data set, or a list of teachers to pi_xgb.train; teacher='mixed' is several teachers"
+            f"teacher must be a name, an estimator or a pi_xgb.Teacher, got {teacher!r:.60}: pass others to train"
         )
 
 
 def check_teacher_params(teacher_params: Any) -> None:
     """Raise unless these are parameters of a booster."""
     if "n_estimators" in user_params(teacher_params or {}):
-        raise ValueError(
-            "teacher_params must be parameters of XGBoost's boosters, got n_estimators: the teacher has the rounds of "
-            "the student. For another number pass an estimator as teacher, for example XGBClassifier(n_estimators=...)"
-        )
+        raise ValueError("teacher_params must be those of boosters, got n_estimators: pass an estimator as teacher")
 
 
 def constraint_pairs(constraints: Any) -> list[tuple[Teacher, float]]:
@@ -223,8 +218,7 @@ def constraint_pairs(constraints: Any) -> list[tuple[Teacher, float]]:
     for pair in pairs:
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], Teacher)):
             raise TypeError(
-                "constraints must be a list of (constraint, weight), such as [(DemographicParity('sex'), 5.0)], with "
-                f"constraints of pi_xgb.constraints or by_column(...), got the item {pair!r}"
+                f"constraints must be a list of (constraint, weight), as (DemographicParity('sex'), 5.0), got {pair!r}"
             )
     return pairs
 

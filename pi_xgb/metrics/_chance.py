@@ -48,10 +48,7 @@ def check_null(n_null: Any) -> None:
     """Raise if ``n_null`` is neither 0 nor at least ``LEAST_DRAWS``."""
     check_whole("n_null", n_null, 0, f"0 for no p-values, {N_NULL} is usual")
     if 0 < n_null < LEAST_DRAWS:
-        raise ValueError(
-            f"n_null must be 0 or at least {LEAST_DRAWS}, got {n_null}: fewer draws give no usable p-value; "
-            f"{N_NULL} is usual"
-        )
+        raise ValueError(f"n_null must be 0 or at least {LEAST_DRAWS}, got {n_null}: {N_NULL} is usual")
 
 
 def statistics(

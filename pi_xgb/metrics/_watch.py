@@ -88,14 +88,9 @@ def watch(
 
     def custom_metric(predt: NDArray[Any], dmatrix: xgboost.DMatrix) -> list[tuple[str, float]]:
         if predt.ndim != 1:
-            raise ValueError(
-                f"predictions must have one value per row, got shape {predt.shape}: train with binary labels"
-            )
+            raise ValueError(f"predictions must have one value per row, got shape {predt.shape}: use binary labels")
         if dmatrix not in groups_of:
-            raise ValueError(
-                f"an evaluation set of {dmatrix.num_row()} rows has no groups: add (dmatrix, features) to "
-                "watch(metric, [...]), with the same object as in evals and None for features to skip the metric"
-            )
+            raise ValueError(f"an evaluation set of {dmatrix.num_row()} rows has no groups: add (dmatrix, features)")
         groups = groups_of[dmatrix]
         if groups is None:
             return [(name, np.nan) for name in metrics]
@@ -109,10 +104,7 @@ def watch(
             prediction = predt if is_area else scores if cut is None else _decided(scores, cut)
             value = function(dmatrix.get_label(), prediction, **passed)
             if np.ndim(value) != 0:
-                raise TypeError(
-                    f"metric must return one number, {_name_of(function)} gave {type(value).__name__}: pass a "
-                    f"difference between groups ({', '.join(map(repr, WATCHABLE))}) or a function that picks one value"
-                )
+                raise TypeError(f"metric must return one number, {_name_of(function)} gave {type(value).__name__}")
             found.append((name, float(value)))
         return found
 
