@@ -262,13 +262,9 @@ OF_TARGET = {
         (0, "numbers"),
         (2, "numbers"),
         (2, "text with None"),
-        (3, "numbers"),
-        *(
-            pytest.param(classes, kind, marks=pytest.mark.slow)
-            for classes in (2, 3)
-            for kind in OF_TARGET
-            if kind != "numbers" and (classes, kind) != (2, "text with None")
-        ),
+        (2, "categories"),
+        (3, "text in an array"),
+        (3, "Int64"),
     ],
 )
 @pytest.mark.parametrize("way", ["cross_validate", "search", "pipeline", "inside"])
