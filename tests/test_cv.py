@@ -427,7 +427,7 @@ def test_a_teacher_that_knows_all_labels_is_refused() -> None:
     for teacher in (learned, crossfitted, [(learned, 0.5)], [(data.q, 0.5), (crossfitted, 0.5)]):
         for kl_weight in (0.5, [0.5, 1.0]) if not isinstance(teacher, list) else (None,):
             # It learned from the rows that a fold holds out; the message names the honest way.
-            with pytest.raises(ValueError, match=r"leak.*privileged="):
+            with pytest.raises(ValueError, match=r"held-out.*privileged="):
                 pi_xgb.cv(params, matrix(data), 3, teacher=teacher, kl_weight=kl_weight)
 
 

@@ -33,6 +33,7 @@ def privileged():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("how", ["kbpib", "crossfit", "jpib", "q", "list"])
+@pytest.mark.filterwarnings("ignore:rows of one group of crossfit_groups")
 def test_every_fold_is_a_training_on_its_own_rows(how, weighted):
     group = np.arange(N)[::-1] // 4
 

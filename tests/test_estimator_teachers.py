@@ -32,7 +32,12 @@ class Known:
 
 
 def predicted(objective: str, q: Any) -> np.ndarray:
-    return Estimator(Known(q), Spec.read({"objective": objective, "num_class": 3}), None, False).predict(ROWS)
+    return Estimator(
+        Known(q),
+        Spec.read({"objective": objective} | ({"num_class": 3} if objective.startswith("multi") else {})),
+        None,
+        False,
+    ).predict(ROWS)
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_the_model_of_plain_is_xgboosts_on_labelled_rows():
     known = rows.matrix(rows.x, rows.labelled)
     by_hand = xgb.train(rows.params, known, found.choice["num_boost_round"])
     assert found.train(dtrain, labelled=rows.labelled).save_raw() == by_hand.save_raw()
-    with pytest.raises(ValueError, match=r"dtrain.*evals.*without"):
+    with pytest.raises(ValueError, match=r"dtrain.*unlabelled.*evals"):
         found.train(dtrain, labelled=rows.labelled, evals=[(dtrain, "train")])
 
 

@@ -92,7 +92,7 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         if qid is None and group is None:
             given |= _without_qid(X, eval_set, eval_qid)
         if group is not None and (n_rows := np.sum(group)) != row_count(X):  # XGBoost checks other matrices only
-            raise ValueError(f"group must have the {row_count(X)} rows of X in total, got {n_rows}: or pass qid")
+            raise ValueError(f"group must sum to the {row_count(X)} rows of X, got {n_rows}: or pass qid")
         _check_qid(given["X"], given["qid"], "qid", "X")
         for i, ((X_i, _), qid_i) in enumerate(zip(given["eval_set"] or (), given["eval_qid"] or (), strict=False)):
             _check_qid(X_i, qid_i, f"eval_qid[{i}]", f"X of eval_set[{i}]")
