@@ -40,11 +40,22 @@ def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if path.exists() and not overwrite:  # made by somebody since the work began
-            raise _exists(path)
-        os.replace(draft, path)
+        if overwrite:
+            os.replace(draft, path)
+        else:
+            _name(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _name(draft: Path, path: Path) -> None:
+    """Give the draft its name, or raise if somebody took it since the work began."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise _exists(path) from None
+    except OSError:  # a file system without links
+        os.replace(draft, path)
 
 
 def _exists(path: Path) -> FileExistsError:

@@ -465,6 +465,6 @@ def test_interrupted_write_is_130_and_leaves_no_draft(files, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "replace", interrupted)
+    monkeypatch.setattr(os, "link", interrupted)
     assert main(LEARN) == 130
     assert sorted(os.listdir()) == ["test.csv", "train.csv"]

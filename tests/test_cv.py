@@ -681,5 +681,5 @@ def test_crossfit_groups_with_one_group_in_a_fold_raise() -> None:
 def test_folds_that_split_groups_warn() -> None:
     rows = Problem("binary:logistic")
     learned = {"privileged": rows.dprivileged(), "crossfit_groups": np.arange(rows.n) // 2}
-    with pytest.warns(UserWarning, match=r"crossfit_groups.*folds of whole groups"):
+    with pytest.warns(UserWarning, match=r"crossfit_groups.*LabelledGroupKFold"):
         pi_xgb.cv(rows.params(), rows.dtrain(), 1, **learned)

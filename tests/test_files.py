@@ -92,7 +92,7 @@ TRAIN = ["train", "rows.csv", "--label", "y", "--privileged", "z0", "--rounds", 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("moment", ["fsync", "replace"])
+@pytest.mark.parametrize("moment", ["fsync", "link"])
 def test_killed_program_leaves_a_whole_file_or_none(tmp_path, moment):
     data = pi_xgb.datasets.make_privileged(300, n_features=2, n_privileged=1, seed=0)
     data.x.join(data.z).assign(y=data.y).to_csv(tmp_path / "rows.csv", index=False)

@@ -852,9 +852,20 @@ def test_soft_labels_of_fit_are_the_teacher_of_train(classes):
     assert classes == 0 or model.classes_.tolist() == list(range(classes))
     assert same_as_train(model.fit(x, y, teacher=q), x, y, classes, teacher=q, kl_weight=2.0)
     assert model.teacher == "boosted"
-    with pytest.raises(ValueError, match="no row with a label"):
+    with pytest.raises(ValueError, match="kl_weight.*above 0 where no row has a label"):
         estimator(classes, kl_weight=0).fit(x, None, teacher=q)
     if classes:
         with pytest.raises(ValueError, match=r"sum to 1|lie in \[0, 1\]"):
             model.fit(x, None, teacher=1.5 * q)
     assert model.teacher == "boosted"
+    with pytest.raises(ValueError, match="teacher and X have the same index in another order"):
+        model.fit(x, None, teacher=pd.DataFrame(q, x.index).iloc[::-1].squeeze())
+
+
+def test_soft_labels_may_be_named_by_class():
+    x, z, y = rows(classes=3)
+    share = z["z0"].rank(pct=True)
+    q, names = pd.DataFrame({"b": 1 - share, "a": share / 2, "c": share / 2}), np.array(list("abc"))[y]
+    model = estimator(3, kl_weight=2.0)
+    swapped = model.fit(x, names, teacher=q).predict_proba(x)
+    np.testing.assert_array_equal(swapped, model.fit(x, names, teacher=q[["a", "b", "c"]].to_numpy()).predict_proba(x))

@@ -228,7 +228,7 @@ def check_target(arguments: argparse.Namespace, objective: str | None) -> None:
     targets = ("label", "lower_bound", "upper_bound", "query")
     given = [option_of(dest) for dest in targets if getattr(arguments, dest, None)]
     if given != needed:
-        chosen, found = objective or "training without --objective", " and ".join(given) or "neither"
+        chosen, found = objective or "training without --objective", " and ".join(given) or "no such option"
         raise ValueError(f"{chosen} needs {' and '.join(needed)}, got {found}: name these, or another objective")
 
 

@@ -259,7 +259,7 @@ class _Folds:
         if groups is not None and any(pd.Index(groups[test]).isin(groups[train]).any() for train, test in dealt):
             warn_user(
                 "rows of one group of crossfit_groups are in the training part and in the test part of a fold, so that "
-                "scores may be too good: pass folds of whole groups, such as list(GroupKFold(5).split(X, y, groups))"
+                "scores may be too good: pass folds=list(pi_xgb.sklearn.LabelledGroupKFold(5).split(X, y, groups))"
             )
         for guide in training.guides:
             if isinstance(guide.teacher, Recipe):

@@ -90,8 +90,8 @@ def weight_beside(empty: Array) -> Array | None:
     if empty.all() and not collective.is_distributed():
         raise ValueError(f"privileged must have values, got none in {len(empty)} rows: check how they were joined")
     warn_user(
-        f"{int(empty.sum())} of {len(empty)} rows have no privileged value: only their labels count. Pass "
-        f"teacher_weight=numpy.ones({len(empty)}) to use the teacher there too"
+        f"{int(empty.sum())} of {len(empty)} rows have no privileged value: only their labels count. To "
+        "use the teacher there too, pass a teacher_weight of 1 in every row"
     )
     return 1.0 - empty
 

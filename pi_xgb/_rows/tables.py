@@ -94,7 +94,10 @@ def listed(columns: Any) -> list[Any]:
         return []
     items = [columns] if isinstance(columns, (str, int, np.integer)) else list(dict.fromkeys(columns))
     if any(isinstance(item, (bool, np.bool_)) for item in items):  # they would count as the positions 0 and 1
-        raise TypeError("columns must be given by names or positions, got truth values: pass X.columns[mask]")
+        raise TypeError(
+            "columns must be given by names or positions, got truth values: pass X.columns[mask], or "
+            "numpy.flatnonzero(mask) for an array"
+        )
     return items
 
 
@@ -144,6 +147,24 @@ def side_by_side(left: Any, right: Any) -> Any:
     if set(frames[0].columns) & set(frames[1].columns):  # such as the numbers of unnamed columns
         frames = [frame.add_prefix(f"{side}:") for side, frame in zip("xz", frames, strict=True)]
     return pd.concat(frames, axis=1)
+
+
+def check_no_text(table: Any, name: str) -> None:
+    """Raise if a column holds text, which XGBoost accepts as categories only, or dates, or has a name it refuses."""
+    if not isinstance(table, pd.DataFrame):
+        return
+    if odd := [column for column in table.columns if any(sign in str(column) for sign in "[]<")]:
+        raise ValueError(
+            f"the columns of {name} must have no [, ] or < in their names, got {describe(odd)}: rename them"
+        )
+    for column, dtype in zip(table.columns, table.dtypes, strict=True):
+        if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):
+            hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
+        elif dtype.kind in "mM":
+            hint = "pass a number, such as days since an event"
+        else:
+            continue
+        raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
 
 
 def check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:

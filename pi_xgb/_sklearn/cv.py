@@ -9,6 +9,7 @@ import numpy as np
 import xgboost
 
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
+from .._rows.tables import check_no_text
 from .._selection.select import Selection, select
 from .._xgb.signature import called_like
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
@@ -37,6 +38,7 @@ class SelectionTrainer(Trainer):
                 f"early_stopping_rounds must be None, got {model.early_stopping_rounds}: folds choose rounds"
             )
         check_teacher_params(model.teacher_params)
+        check_no_text(self.views.privileged, "privileged")
 
     def __call__(
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any

@@ -17,10 +17,11 @@ from .._core.engines import Engine
 from .._core.keywords import MethodName
 from .._core.losses import LOSSES, NUMBERS, SHARES, check_labels_alone
 from .._core.teachers import FixedTeacher
+from .._core.training import Teacher
 from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
 from .._rows.matrix_checks import check_evals
 from .._rows.per_row import on_host, per_row
-from .._rows.supervision import no_labelled_row, row_weights
+from .._rows.supervision import row_weights
 from .._rows.tables import as_table, check_orders, row_count, take_rows
 from .._rows.views import divide, student_part
 from .._xgb.classes import read_classes, with_classes, write_classes
@@ -115,7 +116,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             teacher's weight is 0 in rows without any value, unless ``teacher_weight`` is given.
         teacher
             Soft labels, in place of the teacher of the estimator: one probability per row (a column per class, in the
-            order of the classes) or one number, predicted by a model that did not learn from this row.
+            order of the classes) or one number, predicted by a model that did not learn from this row. Or a
+            :class:`pi_xgb.Teacher` for these rows.
         teacher_weight
             One number of at least 0 per row: the teacher's weight there, relative to ``kl_weight``; 1 by default.
             Constraints have their own weights.
@@ -139,16 +141,23 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         """Fit with soft labels in place of the estimator's own teacher, if there are any."""
         if teacher is None:
             return self._fit(**given)
-        weight = given["teacher_weight"]
-        needed = None if weight is None else on_host(weight, "teacher_weight") > 0
-        within = LOSSES[self.objective].range if self.objective in LOSSES else NUMBERS
-        if isinstance(self, xgboost.XGBClassifier) and np.ndim(given["y"]) < 2:
-            within = SHARES
-        of_model, self.teacher = self.teacher, FixedTeacher(teacher, within, needed=needed)
+        of_model = self.teacher
+        self.teacher = teacher if isinstance(teacher, Teacher) else self._soft_labels(teacher, given)
         try:
             return self._fit(**given)
         finally:
             self.teacher = of_model
+
+    def _soft_labels(self, q: Any, given: dict[str, Any]) -> FixedTeacher:
+        y, weight = given["y"], given["teacher_weight"]
+        check_orders(given["X"], "X", {"teacher": q})
+        if isinstance(q, pd.DataFrame) and y is not None and set(pd.unique(pd.Series(y).dropna())) == set(q.columns):
+            q = q[sorted(q.columns)]  # named by class
+        needed = None if weight is None else on_host(weight, "teacher_weight") > 0
+        within = LOSSES[self.objective].range if self.objective in LOSSES else NUMBERS
+        if isinstance(self, xgboost.XGBClassifier) and np.ndim(y) < 2:
+            within = SHARES
+        return FixedTeacher(q, within, needed=needed)
 
     def _fit(
         self,
@@ -183,7 +192,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         if trainer.has_teacher and not isinstance(self, xgboost.XGBRanker):
             check_labels_alone(self.objective, "PrivilegedXGBRanker")
         if is_soft and trainer.is_plain:
-            raise no_labelled_row("y")
+            raise ValueError("kl_weight and teacher_weight must be above 0 where no row has a label, got 0")
         label, keywords["eval_set"], classes, labelled = self._encode(y, views.eval_set)
         labelled = np.zeros(len(y), bool) if is_soft else labelled
         row_weights(row_values.get("sample_weight"), row_count(X), labelled=labelled, table="X")

@@ -19,7 +19,7 @@ from .._core.train import train_by
 from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host
 from .._rows.supervision import weight_beside
-from .._rows.tables import as_frame, column_names, row_count, rows_without_values
+from .._rows.tables import as_frame, check_no_text, column_names, row_count, rows_without_values
 from .._rows.views import Views
 from .._warnings import warn_user
 from .._xgb.matrix import copy_queries, labels_of
@@ -48,6 +48,7 @@ class Trainer:
         """True for rows with a label; None if all have one."""
         self.teachers: list[Teacher] = []
         """The teachers of the training, without constraints."""
+        check_no_text(views.student, "X")
         self._read_parameters()
 
     def _read_parameters(self) -> None:
@@ -81,6 +82,8 @@ class Trainer:
                 self.table = views.student
         if hasattr(model.teacher, "fit"):
             self.table, self.privileged = (with_gaps(table, model.missing) for table in (self.table, self.privileged))
+        elif self.table is not None:
+            check_no_text(self.table, "privileged")
         self.is_taught = self.table is not None or isinstance(model.teacher, Teacher)
         self.has_teacher = self.is_taught or bool(self.constraints)
         self._stops = model.method == "kbpib" and isinstance(self.kind, str) and self.kind == "boosted"
