@@ -852,7 +852,7 @@ def test_soft_labels_of_fit_are_the_teacher_of_train(classes):
     assert classes == 0 or model.classes_.tolist() == list(range(classes))
     assert same_as_train(model.fit(x, y, teacher=q), x, y, classes, teacher=q, kl_weight=2.0)
     assert model.teacher == "boosted"
-    with pytest.raises(ValueError, match="kl_weight.*above 0 where no row has a label"):
+    with pytest.raises(ValueError, match=r"kl_weight.*above 0 where no row has a label"):
         estimator(classes, kl_weight=0).fit(x, None, teacher=q)
     if classes:
         with pytest.raises(ValueError, match=r"sum to 1|lie in \[0, 1\]"):

@@ -14,6 +14,7 @@ from .._importance.subject import booster_subject, is_booster
 from .._rows.groups import Groups, as_groups, check_several, encoded_columns
 from .._rows.names import printable
 from .._rows.supervision import row_weights
+from .._rows.tables import check_orders
 from .._rows.vectors import Bools, Floats, as_cut, as_labels, as_scores
 from ..metrics._rates import Values
 
@@ -61,6 +62,7 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Re
         raise TypeError(f"X must be a DataFrame, an array of two dimensions or a DMatrix, got {type(X).__name__}")
     else:
         n_rows, n_columns = map(int, X.shape)
+        check_orders(X, "X", {"y": y, "sensitive_features": sensitive_features})
     labels = as_labels(y, n_rows, "y", "X")
     columns = encoded_columns(sensitive_features, labels.size)
     names = _distinct("sensitive_features has columns", [column.names.name for column in columns])
