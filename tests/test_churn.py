@@ -52,7 +52,7 @@ def test_bad_input_is_refused():
         (([2, 0.1], p), "old.*2"),
         ((p, [0.1, np.nan]), "new.*1 missing"),
         ((p, p, [1, 2]), "y must be truth values.*2"),
-        ((p, p, [1]), "y.*2.*1: build both"),
+        ((p, p, [1]), "y.*2.*1: give as many"),
         ((p, p, [1, np.nan]), "y must have a value.*1 missing.*: leave out rows"),
         ((p, p, None, 50), "threshold.*50"),
         ((p, p, None, 0.5, ["a"]), "groups.*2.*1"),
