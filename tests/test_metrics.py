@@ -411,9 +411,3 @@ class TestFairlearn:
         # The one place where we differ on purpose: Fairlearn takes the missing rate for 0.
         assert theirs == 1
         assert np.isnan(ours)
-
-
-def test_groups_with_the_index_of_y_in_another_order_raise():
-    y, group = pd.Series([0, 1, 0, 1]), pd.Series(list("abab"))
-    with pytest.raises(ValueError, match="sensitive_features and y_true have the same index in another order"):
-        metrics.statistical_parity(y, [1, 0, 1, 1], sensitive_features=group[::-1])

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from .._rows.groups import Groups, as_groups, everyone
 from .._rows.names import describe
 from .._rows.supervision import row_weights
-from .._rows.tables import check_orders
 from .._rows.vectors import Bools, as_decisions, as_labels
 
 Values = NDArray[np.float64]
@@ -97,7 +96,6 @@ def as_decided(
     y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool, grouped: bool = True
 ) -> Decisions:
     """Check the arguments of a metric on decisions."""
-    check_orders(y_true, "y_true", {"y_pred": y_pred, "sensitive_features": sensitive_features})
     selected = as_decisions(y_pred)
     n_rows = selected.size
     labels = np.zeros_like(selected)
