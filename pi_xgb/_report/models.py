@@ -62,13 +62,13 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Re
         raise TypeError(f"X must be a DataFrame, an array of two dimensions or a DMatrix, got {type(X).__name__}")
     else:
         n_rows, n_columns = map(int, X.shape)
-        check_orders(X, "X", {"y": y, "sensitive_features": sensitive_features})
     labels = as_labels(y, n_rows, "y", "X")
     columns = encoded_columns(sensitive_features, labels.size)
     names = _distinct("sensitive_features has columns", [column.names.name for column in columns])
     sensitive = pd.DataFrame({name: _in_words(column) for name, column in zip(names, columns, strict=True)})
     groups = as_groups(sensitive, labels.size)
     check_several(groups)
+    check_orders(X, "X", {"y": y, "sensitive_features": sensitive_features})
     return ReportRows(labels, row_weights(sample_weight, labels.size), groups, sensitive, n_columns)
 
 
