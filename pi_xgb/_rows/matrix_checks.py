@@ -11,7 +11,6 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._xgb.matrix import labels_of, query_of_row, row_fields
-from .per_row import check_count
 
 Evals = list[tuple[xgboost.DMatrix, str]]
 
@@ -48,7 +47,11 @@ def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
     if n_rows == 0:
         here = " on this worker" if collective.is_distributed() else ""
         raise ValueError(f"{name} has no rows{here}: pass rows to train on, to every worker")
-    check_count(f"the label of {name}", len(label), n_rows)
+    if len(label) != n_rows:
+        raise ValueError(
+            f"the label of {name} must have one value for each of the {n_rows} rows, got {len(label)}: build it as "
+            "xgboost.DMatrix(data, label=y), or pass labelled=numpy.zeros(n, bool) where soft labels alone teach"
+        )
 
 
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
