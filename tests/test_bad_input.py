@@ -585,7 +585,7 @@ CASES: dict[str, list[Case]] = {
         ),
         value_error(("train boosted", "cv boosted", "fit_teacher"), "no row with a label", labelled=[False] * N),
         *(
-            value_error(("train crossfit",), "between 2 and the 1 labelled rows", labelled=np.arange(N) < 1, teacher=t)
+            value_error(("train crossfit",), "one row with a label", labelled=np.arange(N) < 1, teacher=t)
             for t in ("boosted", "forest", "linear", "mixed")
         ),
         value_error(

@@ -48,6 +48,9 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
     n_labelled = n_rows if labelled is None else int(labelled.sum())
     rows = "rows" if labelled is None else "labelled rows"
     hint = ". Each worker deals its own rows: spread them over all workers" if collective.is_distributed() else ""
+    if labelled is not None and crossfit and n_labelled < 2:
+        few = "one row" if n_labelled else "no row"
+        raise ValueError(f"labelled has {few} with a label: add labelled rows, from which a teacher learns{hint}")
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
         raise ValueError(
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
