@@ -869,3 +869,6 @@ def test_soft_labels_may_be_named_by_class():
     model = estimator(3, kl_weight=2.0)
     swapped = model.fit(x, names, teacher=q).predict_proba(x)
     np.testing.assert_array_equal(swapped, model.fit(x, names, teacher=q[["a", "b", "c"]].to_numpy()).predict_proba(x))
+    # Several targets have no classes to be named by.
+    targets = np.stack([share, 1 - share], axis=1)
+    assert estimator(0, kl_weight=2.0).fit(x, targets, teacher=q[["a", "b"]]).predict(x).shape == targets.shape

@@ -151,7 +151,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
     def _soft_labels(self, q: Any, given: dict[str, Any]) -> FixedTeacher:
         y, weight = given["y"], given["teacher_weight"]
         check_orders(given["X"], "X", {"teacher": q})
-        if isinstance(q, pd.DataFrame) and y is not None and set(pd.unique(pd.Series(y).dropna())) == set(q.columns):
+        if isinstance(q, pd.DataFrame) and np.ndim(y) == 1 and set(pd.unique(pd.Series(y).dropna())) == set(q.columns):
             q = q[sorted(q.columns)]  # named by class
         needed = None if weight is None else on_host(weight, "teacher_weight") > 0
         within = LOSSES[self.objective].range if self.objective in LOSSES else NUMBERS
