@@ -24,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen: Any = None
     try:
         # Imported here, so that Ctrl-C during the imports is handled.
-        from ._cli.commands import check_read, new_parser
+        from ._cli.commands import new_parser
+        from ._cli.options import check_read
 
         parser, commands = new_parser()
         chosen = parser.parse_args(arguments)
@@ -61,7 +62,7 @@ def _message(error: BaseException | str, arguments: Any) -> str:
     text = re.sub(r"^\[\d\d:\d\d:\d\d\] (\w+: )?\S+:\d+: ", "", text)
     if arguments is None:
         return text
-    from ._cli.commands import with_option
+    from ._cli.options import with_option
 
     return with_option(text, arguments)
 

@@ -441,7 +441,6 @@ def test_evaluate_needs_the_query_and_other_rows(ranked: pd.DataFrame, capsys: A
     works("train", "rows.csv", *RANKED, *FEW, "--drop", "z0,weight", "--out", "m.ubj")
     evaluate = ["evaluate", "rows.csv", "--model", "m.ubj", "--label", "relevance"]
     refused(capsys, "rank:ndcg needs --label and --query, got --label", *evaluate)
-    refused(capsys, "which is a feature of the model", *evaluate, "--query", "x0")
     refused(capsys, "--groups requires a model of two classes", *evaluate, "--query", "search", "--groups", "x0")
     refused(capsys, "--threshold requires a model of two", *evaluate, "--query", "search", "--threshold", "0.3")
     shared = ["train", "rows.csv", *RANKED, *FEW, "--drop", "z0,weight", "--valid", "rows.csv", "--out", "n.ubj"]

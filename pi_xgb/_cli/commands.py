@@ -11,9 +11,7 @@ import argparse
 
 from .._version import __version__
 from . import compare, demo, evaluate, frontier, predict, train, tune
-from .options import OPTIONS, REQUIRED, check_read, with_option
-
-__all__ = ["check_read", "new_parser", "with_option"]
+from .options import OPTIONS, REQUIRED
 
 
 def new_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:

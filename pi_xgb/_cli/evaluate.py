@@ -14,14 +14,13 @@ about the significant differences. Use rows that the model was not trained on.
 from __future__ import annotations
 
 import argparse
-import warnings
-from itertools import chain
 from typing import Any
 
 import pandas as pd
 import xgboost
 
 from .._core.losses import LOSSES
+from .._rows.vectors import as_cut
 from .model import Model, load_model
 from .options import check_target
 from .output import new_output, print_table
@@ -53,7 +52,8 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     if model.objective != "binary:logistic" and (arguments.groups or arguments.threshold != 0.5):
         option = "--groups" if arguments.groups else "--threshold"
         raise ValueError(f"{option} requires a model of two classes (binary:logistic), got {model.objective}")
-    rows, frame = _read_rows(arguments, model, log)
+    source = Source(arguments.data, arguments.missing, log)
+    rows, frame = _read_rows(arguments, model, source, log)
     matrix = rows.student()
     if not arguments.groups:
         print_table(_metrics(model, matrix, arguments.threshold), arguments.format)
@@ -65,26 +65,19 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         "random_state": arguments.seed,
     }
     how = {**common, "sample_weight": rows.per_row.get("weight"), "confidence": CONFIDENCE}
-    _print_groups(matrix.get_label(), model.scores(matrix), how, arguments.format, log)
+    _print_groups(matrix.get_label(), model.scores(matrix), how, arguments.format)
     if path is not None:
         from .._report.report import report
 
-        data = "standard input" if arguments.data == "-" else arguments.data
-        page: dict[str, Any] = {"title": arguments.title, "evaluated_on": data, "overwrite": arguments.force}
+        page: dict[str, Any] = {"title": arguments.title, "evaluated_on": source.name, "overwrite": arguments.force}
         report(path, {arguments.model: model.booster}, matrix, pictures=not arguments.no_pictures, **page, **common)
         log(f"{path}: written")
 
 
-def _read_rows(arguments: argparse.Namespace, model: Model, log: Log) -> tuple[Rows, pd.DataFrame]:
+def _read_rows(arguments: argparse.Namespace, model: Model, source: Source, log: Log) -> tuple[Rows, pd.DataFrame]:
     """Return the test rows, and the columns of the file."""
-    source = Source(arguments.data, arguments.missing, log)
     given = {name: [column] for name in (*TARGETS, *PER_ROW) if (column := getattr(arguments, name, None))}
-    given["groups"] = arguments.groups
-    source.check_has(model.features, "the model needs")
-    source.check_has(list(chain(*given.values())), "the evaluation needs")
-    if arguments.query in model.features:
-        raise ValueError(f"--query names {arguments.query!r}, which is a feature of the model: name another column")
-    columns = {"features": model.features, **given}
+    columns = {"features": model.features, "groups": arguments.groups, **given}
     return later_rows(source, columns, log, model.categories, model.classes, model.objective, model.in_pieces)
 
 
@@ -95,7 +88,7 @@ def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFr
     if margin.ndim == 2 and model.classes is None:  # other metrics treat several quantiles as several labels
         chosen = chosen[:1]
     if threshold != 0.5:
-        chosen[chosen.index("error")] = f"error@{threshold}"
+        chosen[chosen.index("error")] = f"error@{as_cut(threshold)}"
     # A booster without trees predicts the base margin, so the metrics are those of the rounds in use.
     rows.set_base_margin(margin)
     params: dict[str, Any] = {"objective": model.objective, **model.objective_params, "eval_metric": chosen}
@@ -106,15 +99,12 @@ def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFr
     return pd.DataFrame({"value": values}, index=pd.Index(chosen, name="metric"))
 
 
-def _print_groups(y: Any, scores: Any, how: dict[str, Any], style: str, log: Log) -> None:
+def _print_groups(y: Any, scores: Any, how: dict[str, Any], style: str) -> None:
     from ..metrics import disparity_report, group_report
     from ..metrics._words import sentence
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        by_group, gaps = group_report(y, scores, **how), disparity_report(y, scores, **how)
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
-        log(f"note: {text}")
+    # On one line, since Python shows a warning once for each line.
+    by_group, gaps = group_report(y, scores, **how), disparity_report(y, scores, **how)
     print_table(by_group, style)
     print()
     print_table(gaps, style)

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         nfold=arguments.folds,
         seed=arguments.seed,
         n_boot=arguments.n_boot,
-        n_jobs=arguments.jobs or 1,
+        n_jobs=arguments.jobs,
         **({"kl_weight": arguments.kl_weight} if arguments.kl_weight else {}),
     )
     print_table(result.table, arguments.format)

@@ -63,8 +63,6 @@ class Model:
 
 def load_model(name: str) -> Model:
     """Read a model file of XGBoost or of this library."""
-    if not Path(name).is_file():
-        raise FileNotFoundError(f"there is no model file {name!r}")
     booster = load_booster(name)
     if not booster.feature_names:
         raise ValueError(f"the model {name!r} has no feature names: train it on columns with names")

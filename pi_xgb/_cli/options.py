@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
 import importlib
 import json
@@ -16,6 +15,7 @@ from typing import Any
 from .._core.keywords import METHODS, SEES
 from .._core.learners import TEACHERS
 from .._core.losses import LOSSES
+from .._rows.checks import check_whole
 
 CONSTRAINTS = {
     "parity": "DemographicParity",
@@ -43,23 +43,14 @@ def names(text: str) -> list[str]:
     return parts
 
 
-def _number(read: Callable[[str], float], low: float, high: float, expected: str) -> Callable[[str], Any]:
-    def parse(text: str) -> float:
-        with contextlib.suppress(ValueError):
-            if low <= (number := read(text)) <= high:
-                return number
-        raise _wrong(expected, text)
-
-    return parse
+def numbers(text: str) -> list[float]:
+    """Parse numbers separated by commas."""
+    return [float(part) for part in names(text)]
 
 
-def at_least(smallest: int) -> Callable[[str], Any]:
-    """Return a parser of whole numbers."""
-    return _number(int, smallest, float("inf"), f"be a whole number of at least {smallest}")
-
-
-weight = _number(float, 0, sys.float_info.max, "be a number of at least 0")
-probability = _number(float, 0, 1, "be a number between 0 and 1")
+def whole_numbers(text: str) -> list[int]:
+    """Parse whole numbers separated by commas."""
+    return [int(part) for part in names(text)]
 
 
 def parameter(text: str) -> tuple[str, Any]:
@@ -79,7 +70,7 @@ def constraint(text: str) -> tuple[str, str, float | None]:
     kind, _, column = named.partition(":")
     if kind not in CONSTRAINTS or not column:
         raise _wrong(f"look like parity:sex, with one of {', '.join(CONSTRAINTS)}", text)
-    return kind, column, weight(number) if number else None
+    return kind, column, float(number) if number else None
 
 
 def teacher_kind(text: str) -> Any:
@@ -121,7 +112,7 @@ def _repeated(flag: str, commands: str, help: str, **how: Any) -> _Option:
 
 
 def _listed(flag: str, commands: str, help: str, read: Callable[[str], Any]) -> _Option:
-    return _option(flag, commands, help, metavar="N,N", type=lambda text: [read(part) for part in names(text)])
+    return _option(flag, commands, help, metavar="N,N", type=read)
 
 
 OPTIONS = (
@@ -136,22 +127,23 @@ OPTIONS = (
     _columns("--keep", "predict", "columns to copy unchanged"),
     _columns("--drop", _LEARN, "columns to ignore"),
     _column("--weight", _JUDGE, "the weight of each row"),
-    _option("--unlabelled", _LEARN, "rows with an empty label", choices=("refuse", "teach", "drop"), default="refuse"),
+    _option("--unlabelled", _TEACH, "rows with an empty label", choices=("refuse", "teach", "drop"), default="refuse"),
+    _option("--unlabelled", "frontier", "rows with an empty label", choices=("refuse", "drop"), default="refuse"),
     _columns("--categories", _LEARN, "columns of names, even if they look like numbers or dates, such as codes"),
     _option("--objective", _LEARN, "XGBoost's name of the loss (default: by the labels)"),
-    _option("--rounds", _LEARN, "boosting rounds", type=at_least(1), default=100),
+    _option("--rounds", _LEARN, "boosting rounds", type=int, default=100),
     _option(
         "--params", _LEARN, "of XGBoost, as max_depth=3 eta=0.1", type=parameter, nargs="+", action="extend", default=[]
     ),
     _columns("--privileged", _TEACH, "columns that are unknown at prediction; the teacher learns from them"),
     _repeated("--method", _TEACH, "the method (default: kbpib)" + _ONE, choices=METHODS),
-    _listed("--kl-weight", _LEARN, "of the teacher, labels have 1; 0 is plain XGBoost" + _ONE, weight),
+    _listed("--kl-weight", _LEARN, "of the teacher, labels have 1; 0 is plain XGBoost" + _ONE, numbers),
     _repeated(
         "--teacher", _TEACH, f"{', '.join(TEACHERS)}, or MODULE:FACTORY" + _ONE, metavar="KIND", type=teacher_kind
     ),
     _repeated("--teacher-sees", _TEACH, "which columns (default: by its kind)" + _ONE, choices=SEES),
     _column("--teacher-weight", _TEACH, "the teacher's weight in each row (default: 1)"),
-    _listed("--crossfit", _TEACH, "folds of the teacher, 0 for none (default: by its kind)" + _ONE, at_least(0)),
+    _listed("--crossfit", _TEACH, "folds of the teacher, 0 for none (default: by its kind)" + _ONE, whole_numbers),
     _column("--crossfit-groups", _TEACH, "rows with the same value, such as a patient, stay in one fold"),
     _repeated("--constraint", _LEARN, "equal treatment of groups, as parity:sex=5", type=constraint, default=[]),
     _column("--observed-at", "train", "dates of the rows: labels are read if --horizon has passed by --as-of"),
@@ -159,18 +151,18 @@ OPTIONS = (
     _option("--horizon", "train", "how long outcomes count, such as 180D or 12h", metavar="TIME"),
     _option("--as-of", "train", "the date on which the labels were read, such as 2024-12-31", metavar="DATE"),
     _option("--valid", "train", "validation rows: a file, or a share of DATA, as in 0.2", metavar="FILE|SHARE"),
-    _option("--early-stopping", "train", "stop after N rounds without gain on --valid", type=at_least(1), metavar="N"),
+    _option("--early-stopping", "train", "stop after N rounds without gain on --valid", type=int, metavar="N"),
     _option("--metric", _CHOOSE, "XGBoost's or scikit-learn's name of the metric (default: the loss)"),
-    _listed("--gap", "frontier", "wanted gaps, such as 0.05", weight),
-    _option("--threshold", "evaluate frontier", "of the second class", type=probability, default=0.5),
-    _option("--n-boot", "evaluate frontier", "draws for intervals, 0 for none", type=at_least(0), default=1000),
-    _option("--folds", "tune compare frontier", "of the cross-validation", type=at_least(2), default=5),
-    _option("--repeats", _CHOOSE, "of the folds (default: 2 in compare, more with few rows in tune)", type=at_least(1)),
-    _listed("--sizes", "compare", "training rows of a learning curve, as 200,1000", at_least(2)),
-    _option("--jobs", "tune compare frontier", "folds in parallel (default: by the rows)", type=at_least(1)),
+    _listed("--gap", "frontier", "wanted gaps, such as 0.05", numbers),
+    _option("--threshold", "evaluate frontier", "of the second class", type=float, default=0.5),
+    _option("--n-boot", "evaluate frontier", "draws for intervals, 0 for none", type=int, default=1000),
+    _option("--folds", "tune compare frontier", "of the cross-validation", type=int, default=5),
+    _option("--repeats", _CHOOSE, "of the folds (default: 2 in compare, more with few rows in tune)", type=int),
+    _listed("--sizes", "compare", "training rows of a learning curve, as 200,1000", whole_numbers),
+    _option("--jobs", "tune compare frontier", "folds in parallel (default: by the rows)", type=int),
     _option("--resume", _CHOOSE, "keep finished folds in a file: the same command continues", metavar="FILE"),
     _option("--seed", _JUDGE, "of every random choice", type=int, default=0),
-    _option("--seeds", "demo", "repetitions", type=at_least(2), default=10),
+    _option("--seeds", "demo", "repetitions", type=int, default=10),
     _option("--format", "tune compare frontier evaluate", "of the table", choices=("text", "csv"), default="text"),
     _option("--html", "evaluate", "also write a page with tables and pictures (needs matplotlib)", metavar="FILE"),
     _option("--title", "evaluate", "the heading of the page", default="Model report"),
@@ -191,13 +183,10 @@ def _has_weights(a: argparse.Namespace) -> bool:
     return weights == [None] if a.command == "frontier" else None not in weights
 
 
+LEAST = {"rounds": 1, "early_stopping": 1, "seeds": 2}
+"""The smallest values of options; the library checks the others."""
 UNREAD: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("early_stopping", lambda a: a.valid, "{} requires --valid: add it with a file, or a share such as 0.2"),
-    (
-        "unlabelled",
-        lambda a: a.command != "frontier" or a.unlabelled == "drop",
-        "{} must be refuse or drop in frontier",
-    ),
     *(
         (name, lambda a, name=name: a.command not in ("train", "compare") or len(getattr(a, name)) == 1, _ONE_VALUE)
         for name in SINGLE
@@ -211,8 +200,10 @@ UNREAD: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
 
 
 def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) -> None:
-    """Raise for an option that would be ignored."""
+    """Raise for an option that would be ignored, and for a number that is too small."""
     given = {name: value for name, value in vars(arguments).items() if value != default_of(name)}
+    for name in LEAST.keys() & given.keys():
+        check_whole(option_of(name), given[name], LEAST[name])
     for options, is_read, message in UNREAD:
         ignored = [option_of(name) for name in options.split() if name in given]
         if ignored and not is_read(arguments):

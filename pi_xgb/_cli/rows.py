@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,8 @@ PER_ROW: dict[str, Any] = {
 }
 """The options that name a column with a value per row, which is not a feature then, and what reads it."""
 _DATES = ("observed_at", "outcome_at")
+AS_TEXT = {"constraint", "groups", "crossfit_groups", "query", *_DATES}
+"""The options that name columns of names, which are compared as text."""
 
 Columns = dict[str, list[str]]
 """The columns to read, by the option that names them; those of the student are ``features``."""
@@ -145,11 +146,10 @@ def targets_of(columns: Columns) -> list[str]:
 
 
 def _read(source: Source, columns: Columns, as_text: Sequence[str]) -> pd.DataFrame:
-    """Read the columns; those of names, dates and groups stay text, where 7 and 007 differ."""
-    groups = {*columns.get("constraint", ()), *columns.get("groups", ())}
-    others = {column for dest in columns.keys() - {"constraint", "groups"} for column in columns[dest]}
-    texts = [*(columns.get(dest, []) for dest in ("categories", "crossfit_groups", "query", *_DATES)), groups - others]
-    return source.read(list(chain(*columns.values())), as_text=[*as_text, *chain(*texts)])
+    """Read the columns; names, dates and groups stay text, where 7 and 007 differ, unless they are features as well."""
+    texts = {column for dest in AS_TEXT & columns.keys() for column in columns[dest]}
+    others = {column for dest in columns.keys() - AS_TEXT for column in columns[dest]}
+    return source.read(texts | others, as_text={*as_text, *columns.get("categories", ()), *(texts - others)})
 
 
 def read_training(arguments: argparse.Namespace, log: Log) -> Training:
@@ -216,6 +216,8 @@ def later_rows(
 ) -> tuple[Rows, pd.DataFrame]:
     """Return rows for a trained model, and the columns of the file; privileged columns are optional."""
     targets, privileged = targets_of(columns), columns.get("privileged", [])
+    for dest in [dest for dest in columns if dest not in ("privileged", "categories")]:
+        source.check_has(columns[dest], "the model needs" if dest == "features" else f"{option_of(dest)} names")
     frame = _read(source, columns, [*categories, *(targets if has_text_names(classes) else [])])
     x, z = known_features(frame[columns["features"]], categories, source.name, log, pieces), None
     if privileged and set(privileged).issubset(source.columns):
@@ -231,10 +233,6 @@ def read_validation(source: Source, training: Training, log: Log) -> Rows:
         raise ValueError(f"--valid must be a share of the rows, such as 0.2, with --observed-at, got {file}")
     left_out = ("teacher_weight", "crossfit_groups", "constraint")
     columns = {dest: names for dest, names in training.columns.items() if dest not in left_out}
-    source.check_has(columns["features"], "the student learns from")
-    source.check_has(
-        [*targets_of(columns), *columns.get("weight", ()), *columns.get("query", ())], "the training needs"
-    )
     known = {**categories_of(rows.x), **({} if rows.z is None else categories_of(rows.z))}
     valid, _ = later_rows(source, columns, log, known, training.classes, training.params["objective"])
     shared = sorted(set(valid.per_row.get("query", ())) & set(rows.per_row.get("query", ())))
