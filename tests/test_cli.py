@@ -459,12 +459,13 @@ def test_evaluate_error_has_the_threshold(trained, capsys):
 
 def test_evaluate_writes_the_page_once(trained, capsys):
     page = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y", "--groups", "sex", "--n-boot", "5",
-            "--html", "report.html", "--no-pictures"]  # fmt: skip
-    works(*page, "--title", "Two groups")
-    assert "Two groups" in Path("report.html").read_text(encoding="utf-8")
+            "--html", "report.html"]  # fmt: skip
+    works(*page)
+    assert "test.csv" in Path("report.html").read_text(encoding="utf-8")
     refused(capsys, "report.html.*exists", *page)
-    works(*page, "--title", "Another", "--force")
-    assert "Another" in Path("report.html").read_text(encoding="utf-8")
+    Path("report.html").write_text("old")
+    works(*page, "--force")
+    assert "model.ubj" in Path("report.html").read_text(encoding="utf-8")
 
 
 # --- frontier and constraints -------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,23 +52,22 @@ On your data: pi_xgb.compare, or pi-xgb compare."""
 
 def run(arguments: argparse.Namespace, _: Log) -> None:
     """Train the methods; print the scores of each seed, then their means."""
-    show = partial(print, flush=True)  # for pipes
-    show(OPENING)
+    print(OPENING)
     rows = []
     with ThreadPoolExecutor(usable_cores()) as pool:  # starts no further seed after an error
         for seed, of_seed in enumerate(pool.map(scores_of, range(arguments.seeds)), 1):
             rows.append(of_seed)
             shown = ", ".join(f"{name} {of_seed[name]:.4f}" for name in (PLAIN, "logistic regression", BEST))
-            show(f"seed {seed:>2} of {arguments.seeds}: AUC of {shown}")
+            print(f"seed {seed:>2} of {arguments.seeds}: AUC of {shown}", flush=True)  # for pipes
     scores: Any = pd.DataFrame(rows)
     gains = scores.sub(scores[PLAIN], axis=0)
-    show("\nThe means over the seeds:")
+    print("\nThe means over the seeds:")
     for name, explanation in METHODS.items():
         gain = "" if name == PLAIN else f"   gain {gains[name].mean():+.4f} (s.e. {gains[name].sem():.4f})"
-        show(f"{name:<28} AUC {scores[name].mean():.4f} (s.e. {scores[name].sem():.4f}){gain}\n    {explanation}")
+        print(f"{name:<28} AUC {scores[name].mean():.4f} (s.e. {scores[name].sem():.4f}){gain}\n    {explanation}")
     beyond = scores[BEST] - scores[CONTROL]
-    show(f"What z adds: {BEST} less {CONTROL}, {beyond.mean():+.4f} (s.e. {beyond.sem():.4f})")
-    show(CLOSING)
+    print(f"What z adds: {BEST} less {CONTROL}, {beyond.mean():+.4f} (s.e. {beyond.sem():.4f})")
+    print(CLOSING)
 
 
 def scores_of(seed: int) -> dict[str, float]:

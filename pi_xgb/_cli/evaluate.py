@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     if path is not None:
         from .._report.report import report
 
-        page: dict[str, Any] = {"title": arguments.title, "evaluated_on": source.name, "overwrite": arguments.force}
-        report(path, {arguments.model: model.booster}, matrix, pictures=not arguments.no_pictures, **page, **common)
+        models = {arguments.model: model.booster}
+        report(path, models, matrix, evaluated_on=source.name, overwrite=arguments.force, **common)
         log(f"{path}: written")
 
 
@@ -83,7 +83,7 @@ def _read_rows(arguments: argparse.Namespace, model: Model, source: Source, log:
 
 def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:
     """Return XGBoost's metrics of all rows."""
-    margin = model.booster.predict(rows, output_margin=True, iteration_range=model.rounds)
+    margin = model.scores(rows, output_margin=True)
     chosen = metrics_of(model)
     if margin.ndim == 2 and model.classes is None:  # other metrics treat several quantiles as several labels
         chosen = chosen[:1]

@@ -12,6 +12,7 @@ import pandas as pd
 import xgboost
 
 from .._rows.names import describe
+from .._rows.tables import check_no_text
 from .._rows.words import first_text, place_of
 from .table import MARKS, Log
 
@@ -102,7 +103,8 @@ def known_features(
 
 
 def _checked(frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    """Return the frame, or raise for a number that XGBoost cannot store."""
+    """Return the frame, or raise for a name or a number that XGBoost cannot store."""
+    check_no_text(frame, file)
     numbers = frame.select_dtypes("number")
     with np.errstate(over="ignore"):
         rows, columns = np.isinf(numbers.to_numpy(np.float32, na_value=np.nan)).nonzero()

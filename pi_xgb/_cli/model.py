@@ -34,14 +34,9 @@ class Model:
     classes: np.ndarray[Any, Any] | None
     """The names of the classes; None for a regression, and for classes 0 and 1."""
 
-    @property
-    def rounds(self) -> tuple[int, int]:
-        """The rounds in use: up to the best round if the training stopped early."""
-        return rounds_in_use(self.booster)
-
-    def scores(self, matrix: xgboost.DMatrix) -> np.ndarray[Any, Any]:
-        """Return the booster's predictions."""
-        return self.booster.predict(matrix, iteration_range=self.rounds)
+    def scores(self, matrix: xgboost.DMatrix, *, output_margin: bool = False) -> np.ndarray[Any, Any]:
+        """Return the booster's predictions, up to the best round if the training stopped early."""
+        return self.booster.predict(matrix, output_margin=output_margin, iteration_range=rounds_in_use(self.booster))
 
     def predictions(self, matrix: xgboost.DMatrix) -> pd.DataFrame:
         """Return the name of the predicted class with probabilities (or the margin), or the predicted number."""

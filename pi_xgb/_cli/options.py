@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import csv
-import importlib
 import json
+import pkgutil
 import re
 import sys
 from collections.abc import Callable
@@ -77,10 +77,9 @@ def teacher_kind(text: str) -> Any:
     """Parse a kind of teacher, or create the estimator of MODULE:FACTORY."""
     if text in TEACHERS:
         return text
-    module, _, factory = text.partition(":")
     sys.path.insert(0, str(Path.cwd()))  # the folder of the user's scripts
     try:
-        return getattr(importlib.import_module(module), factory)()
+        return pkgutil.resolve_name(text)()
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         kinds = ", ".join(TEACHERS)
         raise _wrong(f"be {kinds} or MODULE:FACTORY, a function without arguments ({error})", text) from error
@@ -91,7 +90,6 @@ def teacher_kind(text: str) -> Any:
 _LEARN, _TEACH, _CHOOSE = "train tune compare frontier", "train tune compare", "tune compare"
 _READ, _JUDGE = "train tune compare frontier predict evaluate", "train tune compare frontier evaluate"
 _ONE = "; train and compare take one"
-_ONE_VALUE = "{} must have one value in train and compare: tune compares several"
 _Option = tuple[str, list[str], dict[str, Any]]
 
 
@@ -165,8 +163,6 @@ OPTIONS = (
     _option("--seeds", "demo", "repetitions", type=int, default=10),
     _option("--format", "tune compare frontier evaluate", "of the table", choices=("text", "csv"), default="text"),
     _option("--html", "evaluate", "also write a page with tables and pictures (needs matplotlib)", metavar="FILE"),
-    _option("--title", "evaluate", "the heading of the page", default="Model report"),
-    _option("--no-pictures", "evaluate", "a page without pictures (needs no matplotlib)", action="store_true"),
     _option("--out", "train tune frontier", "the model to write, .ubj or .json", metavar="MODEL"),
     _option("--out", "predict", "CSV or Parquet; - is standard output", default="-", metavar="FILE"),
     _option("--force", "train tune frontier predict evaluate", "replace an existing output", action="store_true"),
@@ -187,14 +183,9 @@ LEAST = {"rounds": 1, "early_stopping": 1, "seeds": 2}
 """The smallest values of options; the library checks the others."""
 UNREAD: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("early_stopping", lambda a: a.valid, "{} requires --valid: add it with a file, or a share such as 0.2"),
-    *(
-        (name, lambda a, name=name: a.command not in ("train", "compare") or len(getattr(a, name)) == 1, _ONE_VALUE)
-        for name in SINGLE
-    ),
     ("constraint", _has_weights, "{} must look like parity:sex=5, with a weight; in frontier one, like parity:sex"),
     (_DATES, lambda a: all(getattr(a, name) for name in _DATES.split()), "{} is incomplete: give " + _ALL_DATES),
     ("html n_boot", lambda a: a.command == "frontier" or a.groups, "{} would be ignored: name columns with --groups"),
-    ("title no_pictures", lambda a: a.html, "{} would be ignored: name a file for the page, with --html"),
 )
 """Options, whether other options allow them, and the error if not."""
 
@@ -204,6 +195,9 @@ def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) 
     given = {name: value for name, value in vars(arguments).items() if value != default_of(name)}
     for name in LEAST.keys() & given.keys():
         check_whole(option_of(name), given[name], LEAST[name])
+    for name in SINGLE:
+        if arguments.command in ("train", "compare") and len(given.get(name, ())) > 1:
+            raise ValueError(f"{option_of(name)} must have one value in train and compare: tune compares several")
     for options, is_read, message in UNREAD:
         ignored = [option_of(name) for name in options.split() if name in given]
         if ignored and not is_read(arguments):
@@ -228,6 +222,7 @@ def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
     params = {"objective": arguments.objective, "seed": arguments.seed, **dict(arguments.params)}
     if arguments.objective not in (None, objective := params["objective"]):
         raise ValueError(f"--objective must be that of --params, {objective}, got {arguments.objective}: name it once")
+    params.pop("num_class", None)  # the labels decide it
     return params
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -118,25 +117,20 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
     named = {dest: [given[dest]] for dest in (*TARGETS, *PER_ROW, *_DATES) if given.get(dest)}
     named |= {dest: list(dict.fromkeys(given.get(dest, ()))) for dest in ("privileged", "drop", "categories")}
     named["constraint"] = compared = [column for _, column, _ in arguments.constraint]
-    for dest, columns in named.items():
-        source.check_has(columns, f"{option_of(dest)} names")
     # One column may be both bounds, and groups that a constraint compares may be privileged.
     shared = [column for column in named["privileged"] if compared.count(column) == 1]
     free = {"constraint": shared, "upper_bound": named.get("lower_bound", []), "categories": source.columns}
-    used = [(column, dest) for dest in named for column in named[dest] if column not in free.get(dest, ())]
-    for column, times in Counter(column for column, _ in used).items():
-        if times > 1:
-            options = " and by ".join(dict.fromkeys(option_of(dest) for name, dest in used if name == column))
-            raise ValueError(f"the column {column!r} is named by {options}: name it once")
-    taken = {*source.row_names, *(column for column, _ in used)}
+    taken = dict.fromkeys(source.row_names, "")
+    for dest, names in named.items():
+        source.check_has(names, f"{option_of(dest)} names")
+        for column in [name for name in names if name not in free.get(dest, ())]:
+            if taken.get(column):
+                options = f"{taken[column]} and by {option_of(dest)}"
+                raise ValueError(f"the column {column!r} is named by {options}: name it once")
+            taken[column] = option_of(dest)
     features = [column for column in source.columns if column not in taken]
     if not features:
         raise ValueError(f"{source.name} has no column left for the student besides {describe(sorted(taken))}: add one")
-    for column in (*features, *named["privileged"]):
-        if set(column) & set("[]<\0"):
-            raise ValueError(
-                f"the column {column!r} of {source.name} must have no [, ], < and NUL in its name: rename or --drop it"
-            )
     return {dest: columns for dest, columns in named.items() if dest != "drop"} | {"features": features}
 
 
@@ -163,12 +157,6 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     if "observed_at" in columns:
         frame = _without_early_labels(frame, targets[0], arguments, log)
     target = training_labels(frame[targets], params["objective"], file, as_names=targets[0] in columns["categories"])
-    n_classes = target.params.get("num_class", 1)
-    if params.get("num_class", n_classes) not in (0, n_classes):
-        raise ValueError(
-            f"--params num_class must be left out, got {params['num_class']}: the label {targets[0]!r} of {file} makes "
-            f"it {n_classes} for {target.objective}"
-        )
     n_gaps = 0 if target.labelled is None else int((~target.labelled).sum())
     if target.labelled is not None and arguments.unlabelled != "teach":
         if arguments.unlabelled == "refuse":

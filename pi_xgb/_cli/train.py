@@ -27,7 +27,6 @@ the first text.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import xgboost
@@ -73,10 +72,10 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
 def _share(text: str) -> float | None:
     """Return the share of --valid, or None if it names a file."""
     try:
-        share = None if Path(text).exists() else float(text)
+        share = float(text)
     except ValueError:
-        share = None
-    if share is not None and not 0 < share < 1:
+        return None
+    if not 0 < share < 1:
         raise ValueError(f"--valid must be a file, or a share of the rows between 0 and 1, got {text!r}")
     return share
 

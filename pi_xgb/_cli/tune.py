@@ -36,11 +36,9 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     selection = select(training.params, rows.student(), arguments.rounds, **keywords, **how)
     print_table(selection.summary, arguments.format)
     log(str(selection))
-    if path is None:
-        log("to train it on all rows, add --out MODEL")
-        return
-    write_model(path, selection.train(rows.student(), **keywords), training, arguments)
-    log(f"{path}: written")
+    if path is not None:
+        write_model(path, selection.train(rows.student(), **keywords), training, arguments)
+        log(f"{path}: written")
 
 
 def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:

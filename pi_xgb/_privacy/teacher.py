@@ -15,8 +15,7 @@ from .._core.teachers import FixedTeacher
 from .._core.training import About, Teacher, Training
 from .._privacy_record import PROVED, STATED, HiddenNames, Privacy
 from .._rows.checks import check_choice, check_whole
-from .._rows.names import plain
-from .._rows.per_row import check_count, per_row
+from .._rows.per_row import per_row
 from .._rows.supervision import read_labelled
 from .._rows.tables import as_frame, as_table, check_same_order, column_names, take_rows
 from .._warnings import warn_user
@@ -159,14 +158,10 @@ class PrivateTeacher(FixedTeacher):
         """
         if self._source is None:
             raise ValueError("fit has spent the budget of this teacher: another PrivateTeacher adds its own")
-        label = per_row("y", y, kind="values", missing="keep")
-        known = read_labelled(labelled, len(label), "z")
-        known = np.ones(len(label), bool) if known is None else known
-        label = _binary(label, known)
-        check_delta(self.budget.total.delta, len(label))
         table = as_table(z, "z")
         frame = as_frame(table)
-        check_count("y", len(label), len(frame), table="z")
+        known, label = _binary(y, labelled, len(frame))
+        check_delta(self.budget.total.delta, len(label))
         check_same_order(z, y, "z", "y")
         gaps = frame.isna().any()
         if gaps.any():  # no mechanism here hides which rows lack a value
@@ -245,11 +240,6 @@ class PrivateTeacher(FixedTeacher):
     def subset(self, rows: Array) -> Teacher:
         raise ValueError("a PrivateTeacher cannot be cross-validated, which spends its budget again: hold rows out")
 
-    def shard(self, rows: Array) -> PrivateTeacher:
-        part = super().shard(rows)
-        part.noise_variance = self.noise_variance[rows]
-        return part
-
     def __getattr__(self, name: str) -> Any:
         """Raise for a missing attribute; the message names ``fit`` if that sets it."""
         if name in ("_q", "_within", "noise_variance"):
@@ -262,13 +252,13 @@ class PrivateTeacher(FixedTeacher):
         return f"PrivateTeacher({given}{seed})"
 
 
-def _binary(label: Array, known: Array) -> Array:
-    """Return the labels as 0 and 1 where they are known, and 0 elsewhere."""
-    codes = np.zeros(len(label), np.int64)
-    values = label[known]
-    if len(odd := values[(values != 0) & (values != 1)]):
-        raise ValueError(f"y must be 0 or 1 if labelled, got {plain(odd[0])!r}: recode it, or pass labelled=y.notna()")
-    if len(np.unique(values)) < 2:
+def _binary(y: Any, labelled: Any, n_rows: int) -> tuple[Array, Array]:
+    """Return which labels are known, and the labels as 0 and 1 where they are known, 0 elsewhere."""
+    label = per_row("y", y, n_rows, "values", missing="keep", table="z")
+    known = read_labelled(labelled, n_rows, "z")
+    known = np.ones(n_rows, bool) if known is None else known
+    hint = "recode it, or pass labelled=y.notna()"
+    codes = per_row("y", np.where(known, label, 0), kind="truth values", hint=hint).astype(np.int64)
+    if len(np.unique(codes[known])) < 2:
         raise ValueError("y must have labelled rows of both classes, got at most one: add rows of the other")
-    codes[known] = values
-    return codes
+    return known, codes
