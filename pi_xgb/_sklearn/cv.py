@@ -11,12 +11,12 @@ import xgboost
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._rows.tables import check_no_text
 from .._selection.select import Selection, select
-from .._xgb.signature import called_like
-from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor, keyword_names
-from .trainer import Trainer, check_teacher_params
+from .._xgb.signature import called_like, keyword_names
+from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor
+from .trainer import Trainer
 
 _SELECT_PARAMETERS = (
-    *("method", "kl_weight", "teacher", "teacher_sees", "crossfit", "teacher_params"),
+    *("method", "kl_weight", "teacher_sees", "crossfit", "teacher_params"),
     *("metric", "standard_errors", "nfold", "repeats", "folds"),
 )
 
@@ -29,15 +29,13 @@ class SelectionTrainer(Trainer):
     def _read_parameters(self) -> None:
         """Raise for parameters that the selection would ignore; the others are grids, which ``select`` checks."""
         model = self.model
-        ignored = {"constraints": bool(model.constraints), f"engine={model.engine!r}": model.engine != "auto"}
-        names = [name for name, is_set in ignored.items() if is_set]
-        if names:
-            raise ValueError(f"{', '.join(names)} would be ignored in the selection: use PrivilegedXGBClassifier")
-        if model.early_stopping_rounds:
-            raise ValueError(
-                f"early_stopping_rounds must be None, got {model.early_stopping_rounds}: folds choose rounds"
-            )
-        check_teacher_params(model.teacher_params)
+        for name in ("constraints", "engine", "early_stopping_rounds"):
+            value = getattr(model, name)
+            if value and value != "auto":
+                raise ValueError(
+                    f"{name}={value!r:.60} would be ignored in the selection, whose folds choose method and rounds: "
+                    "leave it out, or use PrivilegedXGBClassifier"
+                )
         check_no_text(self.views.privileged, "privileged")
 
     def __call__(
@@ -56,6 +54,7 @@ class SelectionTrainer(Trainer):
             student,
             num_boost_round,
             privileged=privileged,
+            teacher=self.teacher,
             groups=self.crossfit_groups,
             **rows,
             seed=int(seed) if isinstance(seed, (int, np.integer)) else 0,
@@ -109,7 +108,7 @@ class _SelectionModel(PrivilegedXGBModel):
         grids["crossfit"] = crossfit
         super().__init__(**grids, **kwargs)
 
-    _own_parameters = PrivilegedXGBModel._own_parameters | keyword_names(__init__)
+    _own_parameters = PrivilegedXGBModel._own_parameters.union(keyword_names(__init__))
 
     @property
     def best_params_(self) -> dict[str, Any]:

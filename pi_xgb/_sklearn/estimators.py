@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -26,15 +24,8 @@ from .._rows.tables import as_table, check_orders, row_count, take_rows
 from .._rows.views import divide, student_part
 from .._xgb.classes import read_classes, with_classes, write_classes
 from .._xgb.rebind import rebind
-from .._xgb.signature import called_like, warn_of_misspelt
+from .._xgb.signature import called_like, keyword_names, warn_of_misspelt
 from .trainer import Trainer
-
-
-def keyword_names(init: Callable[..., None]) -> frozenset[str]:
-    """Return the keyword-only parameters, which XGBoost's estimator lacks."""
-    parameters = inspect.signature(init).parameters.values()
-    return frozenset(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
-
 
 Labels = tuple[Any, Any, Array | None, Array | None]
 """y and the evaluation sets as XGBoost expects them, the names of the classes, and which rows have a label, if any."""
@@ -78,7 +69,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         self.constraints = constraints
         super().__init__(**kwargs)
 
-    _own_parameters = keyword_names(__init__)
+    _own_parameters = frozenset(keyword_names(__init__))
+    """The parameters that XGBoost's estimator lacks."""
 
     @called_like(xgboost.XGBModel.fit)
     def fit(
@@ -134,23 +126,11 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. Weights apply to the teacher too, ``base_margin`` and ``xgb_model`` to the
             student only.
         """
-        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
-        return self._fit_with_teacher(**given)
+        return self._fit(**{name: value for name, value in locals().items() if name not in ("self", "__class__")})
 
-    def _fit_with_teacher(self, teacher: Any, **given: Any) -> Self:
-        """Fit with soft labels in place of the estimator's own teacher, if there are any."""
-        if teacher is None:
-            return self._fit(**given)
-        of_model = self.teacher
-        self.teacher = teacher if isinstance(teacher, Teacher) else self._soft_labels(teacher, given)
-        try:
-            return self._fit(**given)
-        finally:
-            self.teacher = of_model
-
-    def _soft_labels(self, q: Any, given: dict[str, Any]) -> FixedTeacher:
-        y, weight = given["y"], given["teacher_weight"]
-        check_orders(given["X"], "X", {"teacher": q})
+    def _soft_labels(self, X: Any, y: Any, q: Any, weight: Any) -> FixedTeacher:
+        """Return the teacher of soft labels, with the ``teacher_weight`` that says where they count."""
+        check_orders(X, "X", {"teacher": q})
         if isinstance(q, pd.DataFrame) and np.ndim(y) == 1 and set(pd.unique(pd.Series(y).dropna())) == set(q.columns):
             q = q[sorted(q.columns)]  # named by class
         needed = None if weight is None else on_host(weight, "teacher_weight") > 0
@@ -164,6 +144,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         X: Any,
         y: Any,
         privileged: Any,
+        teacher: Any,
         eval_set: Any,
         eval_privileged: Any,
         teacher_weight: Any,
@@ -171,9 +152,13 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         **others: Any,
     ) -> Self:
         """Fit with ``others``, the keywords of XGBoost."""
-        is_soft = isinstance(self.teacher, FixedTeacher) and (y is None or bool(pd.isna(on_host(y)).all()))
+        if teacher is None:
+            teacher = self.teacher
+        elif not isinstance(teacher, Teacher):
+            teacher = self._soft_labels(X, y, teacher, teacher_weight)
+        is_soft = isinstance(teacher, FixedTeacher) and (y is None or bool(pd.isna(on_host(y)).all()))
         if is_soft:
-            y = self._stand_ins(self.teacher.values)
+            y = self._stand_ins(teacher.values)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row, or "
@@ -188,7 +173,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             sets = {name: keywords.get(f"{name}_eval_set", ())[i : i + 1] for name in self._by_row}
             _check_rows(X_i, y_i, {f"{name}_eval_set": values[0] for name, values in sets.items() if values}, f"[{i}]")
         evaluates = bool(self.early_stopping_rounds) and any(table is not None for table in eval_privileged or ())
-        trainer = self._trainer_class(self, views, teacher_weight, crossfit_groups, evaluates=evaluates)
+        trainer = self._trainer_class(self, views, teacher, teacher_weight, crossfit_groups, evaluates=evaluates)
         if trainer.has_teacher and not isinstance(self, xgboost.XGBRanker):
             check_labels_alone(self.objective, "PrivilegedXGBRanker")
         if is_soft and trainer.is_plain:
@@ -263,12 +248,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         """Return the labels for XGBoost, which converts numbers but rejects missing values."""
         for i, (_, y_i) in enumerate(eval_set or ()):
             numbers_of(y_i, f"eval_set[{i}]")
-        column = on_host(y)
-        if pd.isna(column).any():
-            values, labelled = read_targets(column)
-            return values, eval_set, None, labelled
-        numbers_of(column, "y")
-        return y, eval_set, None, None
+        values, labelled = read_targets(y)
+        return (y, eval_set, None, None) if labelled.all() else (values, eval_set, None, labelled)
 
     def _decoded(self, predicted: Any) -> Any:
         """Return the prediction in the values of y."""
@@ -452,9 +433,5 @@ def _check_rows(X: Any, y: Any, values: dict[str, Any], of_set: str = "") -> Non
     check_orders(X, X_name, {y_name: y, **named})
     per_row(y_name, y, row_count(X), "values", missing="keep", several=True, table=X_name)
     if of_set:
-        row_weights(
-            named.get(f"sample_weight_eval_set{of_set}"),
-            row_count(X),
-            name=f"sample_weight_eval_set{of_set}",
-            table=X_name,
-        )
+        weight = f"sample_weight_eval_set{of_set}"
+        row_weights(named.get(weight), row_count(X), name=weight, table=X_name)

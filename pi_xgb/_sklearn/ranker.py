@@ -96,13 +96,11 @@ class PrivilegedXGBRanker(PrivilegedXGBModel, xgboost.XGBRanker):
         _check_qid(given["X"], given["qid"], "qid", "X")
         for i, ((X_i, _), qid_i) in enumerate(zip(given["eval_set"] or (), given["eval_qid"] or (), strict=False)):
             _check_qid(X_i, qid_i, f"eval_qid[{i}]", f"X of eval_set[{i}]")
-        return self._fit_with_teacher(**given)
+        return self._fit(**given)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the last evaluation metric, as ``XGBRanker`` does; privileged columns in X are ignored."""
-        if not _has_qid(X):
-            return float(super().score(self._student_part(X), y))
-        return float(super().score(self._student_part(X.drop(columns=_QID)).assign(**{_QID: X[_QID]}), y))
+        return float(super().score(self._student_part(X), y))
 
 
 def _has_qid(X: Any) -> bool:

@@ -12,7 +12,6 @@ import xgboost
 from .._arrays import Array
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
-from .._core.crossfit import check_crossfit
 from .._core.keywords import Keywords, default_kind, default_kl_weight, is_trained_here, seen_by
 from .._core.losses import Loss
 from .._core.train import train_by
@@ -32,15 +31,9 @@ class Trainer:
     """The training of one ``fit``, with the teacher and the constraints that the estimator's parameters describe."""
 
     def __init__(
-        self,
-        model: Any,
-        views: Views,
-        teacher_weight: Any = None,
-        crossfit_groups: Any = None,
-        *,
-        evaluates: bool = False,
+        self, model: Any, views: Views, teacher: Any, teacher_weight: Any, crossfit_groups: Any, *, evaluates: bool
     ) -> None:
-        self.model, self.views, self.evaluates = model, views, evaluates
+        self.model, self.views, self.teacher, self.evaluates = model, views, teacher, evaluates
         self.teacher_weight, self.crossfit_groups = teacher_weight, crossfit_groups
         self.classes: Array | None = None
         """The names of the classes 0, 1, ...; None without names."""
@@ -54,11 +47,22 @@ class Trainer:
     def _read_parameters(self) -> None:
         """Find the columns of the teacher and of the constraints; raise for parameters at fault."""
         model, views = self.model, self.views
-        check_teacher(model.teacher)
-        check_teacher_params(model.teacher_params)
+        if not (self.teacher is None or isinstance(self.teacher, Teacher) or is_trained_here(self.teacher)):
+            raise TypeError(
+                f"teacher must be a name, an estimator or a pi_xgb.Teacher, got {self.teacher!r:.60}: pass others to "
+                "train"
+            )
+        if "n_estimators" in user_params(model.teacher_params or {}):
+            raise ValueError("teacher_params must be those of boosters, got n_estimators: pass an estimator as teacher")
         hidden: set[Any] = set()
         self.constraints: list[tuple[Teacher, float]] = []
-        for constraint, weight in constraint_pairs(model.constraints):
+        for pair in [model.constraints] if isinstance(model.constraints, Teacher) else model.constraints or ():
+            if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], Teacher)):
+                raise TypeError(
+                    "constraints must be a list of (constraint, weight), as (DemographicParity('sex'), 5.0), got "
+                    f"{pair!r}"
+                )
+            constraint, weight = pair
             if isinstance(constraint, ByColumn):
                 hidden.update(constraint.privileged_columns)
                 look_up = functools.partial(views.values, hidden_from_student=bool(constraint.privileged_columns))
@@ -68,29 +72,27 @@ class Trainer:
             self.constraints.append((constraint, weight))
 
         self.privileged = views.for_teacher(hidden, sees_all=False)[0]
-        self.kind = model.teacher
-        if model.teacher is None:
+        self.kind = self.teacher
+        if self.teacher is None:
             self.kind = default_kind(
                 model.method, model.crossfit, model.kl_weight, evaluates=self.evaluates, objective=model.objective
             )
         self.kl_weight = default_kl_weight(self.kind) if model.kl_weight is None else model.kl_weight
         self.sees = seen_by(self.kind, model.teacher_sees, has_privileged=self.privileged is not None)
         self.table = self.eval_tables = None
-        if not isinstance(model.teacher, Teacher):
+        if not isinstance(self.teacher, Teacher):
             self.table, self.eval_tables = views.for_teacher(hidden, sees_all=self.sees == "all")
-            if self.table is None and model.teacher is not None:
+            if self.table is None and self.teacher is not None:
                 self.table = views.student
-        if hasattr(model.teacher, "fit"):
+        if hasattr(self.teacher, "fit"):
             self.table, self.privileged = (with_gaps(table, model.missing) for table in (self.table, self.privileged))
         elif self.table is not None:
             check_no_text(self.table, "privileged")
-        self.is_taught = self.table is not None or isinstance(model.teacher, Teacher)
+        self.is_taught = self.table is not None or isinstance(self.teacher, Teacher)
         self.has_teacher = self.is_taught or bool(self.constraints)
-        self._stops = model.method == "kbpib" and isinstance(self.kind, str) and self.kind == "boosted"
+        self._stops = model.method == "kbpib" and self.kind == "boosted"
         config = self._config()
         config.check()
-        if model.crossfit is not None:
-            check_crossfit(model.crossfit, None, row_count(views.student))
         self._check_early_stopping(config)
 
     @property
@@ -143,7 +145,7 @@ class Trainer:
 
     def _config(self, teacher_weight: Any = None, **matrices: Any) -> Keywords:
         """Return the keywords of ``pi_xgb.train``; before there are matrices, tables stand for them."""
-        model, teacher, kl_weight = self.model, self.model.teacher, self.model.kl_weight
+        model, teacher, kl_weight = self.model, self.teacher, self.model.kl_weight
         weight = self.teacher_weight if teacher_weight is None else teacher_weight
         if not self.is_taught:  # kl_weight is the teacher's
             teacher, kl_weight = self.constraints or None, None if self.constraints else 0
@@ -166,7 +168,7 @@ class Trainer:
     def _matrices(self, params: Any, dtrain: xgboost.DMatrix, keywords: dict[str, Any]) -> dict[str, Any]:
         """Return the columns of a trainable teacher, for rows with the labels of ``dtrain``."""
         loss = Spec.read(params).loss
-        if hasattr(self.model.teacher, "fit"):  # it reads the table, and the matrix has the labels
+        if hasattr(self.teacher, "fit"):  # it reads the table, and the matrix has the labels
             features = privileged = self._like(dtrain, np.zeros((dtrain.num_row(), 1), np.float32), loss)
             empty = None if self.privileged is None else rows_without_values(self.privileged)
             weight = weight_beside(empty) if self.teacher_weight is None and empty is not None else None
@@ -199,31 +201,6 @@ class Trainer:
         model = self.model
         reads = {"missing": model.missing, "nthread": model.n_jobs, "enable_categorical": model.enable_categorical}
         return xgboost.DMatrix(table, label, **reads, **fields)
-
-
-def check_teacher(teacher: Any) -> None:
-    """Raise unless an estimator may have this teacher."""
-    if not (teacher is None or isinstance(teacher, Teacher) or is_trained_here(teacher)):
-        raise TypeError(
-            f"teacher must be a name, an estimator or a pi_xgb.Teacher, got {teacher!r:.60}: pass others to train"
-        )
-
-
-def check_teacher_params(teacher_params: Any) -> None:
-    """Raise unless these are parameters of a booster."""
-    if "n_estimators" in user_params(teacher_params or {}):
-        raise ValueError("teacher_params must be those of boosters, got n_estimators: pass an estimator as teacher")
-
-
-def constraint_pairs(constraints: Any) -> list[tuple[Teacher, float]]:
-    """Return the pairs of constraint and weight."""
-    pairs: list[Any] = [constraints] if isinstance(constraints, Teacher) else list(constraints or ())
-    for pair in pairs:
-        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], Teacher)):
-            raise TypeError(
-                f"constraints must be a list of (constraint, weight), as (DemographicParity('sex'), 5.0), got {pair!r}"
-            )
-    return pairs
 
 
 def with_gaps(table: Any, missing: Any) -> Any:
