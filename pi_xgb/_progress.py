@@ -19,13 +19,13 @@ def progress_bar(total: int, name: str, progress: bool | None) -> Iterator[Calla
     """Yield a function to call after each of ``total`` steps (trainings, boosting rounds), or with the number of
     steps just done (resamples), from any thread.
 
-    With ``progress`` None there is a bar in terminals and notebooks with tqdm, else a line on standard error every
-    half minute. True: always a bar there, elsewhere lines from the first step on.
+    In terminals and notebooks with tqdm there is a bar, else a line on standard error every half minute; with
+    ``progress=True`` from the first step on.
     """
     if progress is False or not total:
         yield lambda n=1: None
         return
-    tqdm = _tqdm(progress) if sys.stderr.isatty() or "ipykernel" in sys.modules else None
+    tqdm = _tqdm() if sys.stderr.isatty() or "ipykernel" in sys.modules else None
     lines = _Lines(total, name, 0.0 if progress else _SECONDS)
     lock = threading.Lock()
     with contextlib.nullcontext(lines) if tqdm is None else tqdm(total=total, desc=name, leave=False) as bar:
@@ -37,12 +37,10 @@ def progress_bar(total: int, name: str, progress: bool | None) -> Iterator[Calla
         yield step
 
 
-def _tqdm(progress: bool | None) -> Any:
+def _tqdm() -> Any:
     try:
         return import_module("tqdm.auto" if "ipykernel" in sys.modules else "tqdm").tqdm
-    except ImportError as error:
-        if progress:
-            raise ImportError("progress=True needs tqdm here: pip install tqdm, or leave progress out") from error
+    except ImportError:
         return None
 
 

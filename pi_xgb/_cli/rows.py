@@ -22,13 +22,8 @@ from .options import CONSTRAINTS, check_target, option_of, params_of
 from .table import MARKS, Log, Source
 
 TARGETS = ("label", "lower_bound", "upper_bound")
-PER_ROW: dict[str, Any] = {
-    "weight": row_weights,
-    "teacher_weight": row_weights,
-    "crossfit_groups": checked_groups,
-    "query": checked_groups,
-}
-"""The options that name a column with a value per row, which is not a feature then, and what reads it."""
+PER_ROW = ("weight", "teacher_weight", "crossfit_groups", "query")
+"""The options that name a column with a value per row, which is not a feature then."""
 _DATES = ("observed_at", "outcome_at")
 AS_TEXT = {"constraint", "groups", "crossfit_groups", "query", *_DATES}
 """The options that name columns of names, which are compared as text."""
@@ -192,11 +187,11 @@ def _without_early_labels(frame: pd.DataFrame, label: str, arguments: argparse.N
 
 def _per_row(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Array]:
     """Return the weights, groups and queries of rows."""
-    return {
-        dest: read(frame[name], len(frame), name=f"{option_of(dest)} names {name!r}, which in {file}")
-        for dest, read in PER_ROW.items()
-        for name in columns.get(dest, ())
-    }
+    found = {}
+    for dest, (name,) in [(dest, columns[dest]) for dest in PER_ROW if dest in columns]:
+        read: Any = row_weights if dest.endswith("weight") else checked_groups
+        found[dest] = read(frame[name], len(frame), name=f"{option_of(dest)} names {name!r}, which in {file}")
+    return found
 
 
 def later_rows(

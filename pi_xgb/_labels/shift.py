@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +140,13 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     weighted, 399 labelled rows count as 1...
     >>> dtrain = xgb.DMatrix(data.x, data.y, weight=found.weights)
     """
-    table = _features(x, z)
+    features = as_table(x, "x")
+    if z is not None:
+        check_same_rows(x, z, "x", "z")
+        features = side_by_side(features, as_table(z, "z"))
+    table = as_frame(features)
+    if table.shape[1] == 0:
+        raise ValueError("x must have a column, got none in x and z: pass the features")
     known = per_row("labelled", labelled, len(table), "truth values", table="x", hint="build it as y.notna()")
     check_same_order(x, labelled, "x", "labelled")
     n_known, n_others = int(known.sum()), int((~known).sum())
@@ -169,16 +174,6 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
         propensity=propensity,
         labelled=known,
     )
-
-
-def _features(x: Any, z: Any) -> pd.DataFrame:
-    tables = [as_table(table, name) for name, table in (("x", x), ("z", z)) if name == "x" or table is not None]
-    if z is not None:
-        check_same_rows(x, z, "x", "z")
-    frame = as_frame(functools.reduce(side_by_side, tables))
-    if frame.shape[1] == 0:
-        raise ValueError("x must have a column, got none in x and z: pass the features")
-    return frame
 
 
 def _columns(table: pd.DataFrame, known: NDArray[np.bool_]) -> pd.DataFrame:
