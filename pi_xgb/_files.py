@@ -42,20 +42,15 @@ def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
             os.fsync(file.fileno())
         if overwrite:
             os.replace(draft, path)
-        else:
-            _name(draft, path)
+            return
+        try:
+            os.link(draft, path)
+        except FileExistsError:  # somebody took the name since the work began
+            raise _exists(path) from None
+        except OSError:  # a file system without links
+            os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _name(draft: Path, path: Path) -> None:
-    """Give the draft its name, or raise if somebody took it since the work began."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise _exists(path) from None
-    except OSError:  # a file system without links
-        os.replace(draft, path)
 
 
 def _exists(path: Path) -> FileExistsError:

@@ -25,7 +25,9 @@ class HiddenNames:
         self._digests = {self._digest(name) for name in names}
 
     def _digest(self, name: Any) -> bytes:
-        return hashlib.blake2b(str(name).encode(), salt=self._salt).digest()
+        # XGBoost joins the levels of a column of several levels by spaces.
+        text = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+        return hashlib.blake2b(text.encode(), salt=self._salt).digest()
 
     def has_any(self, names: Iterable[Any] | None) -> bool:
         """Whether any of these is among them."""

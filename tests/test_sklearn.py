@@ -571,6 +571,9 @@ def test_a_loaded_estimator_forgets_the_classes_it_had(tmp_path):
     x, z, y = rows()
     estimator().fit(x, y, privileged=z).save_model(tmp_path / "numbers.ubj")
     model = estimator().fit(x, np.where(y == 1, "yes", "no"), privileged=z)
+    with pytest.raises(xgb.core.XGBoostError):
+        model.save_model(tmp_path / "no folder" / "names.ubj")
+    assert model.get_booster().attr("pi_xgb_classes") is None
     model.load_model(tmp_path / "numbers.ubj")
     assert model.classes_.tolist() == [0, 1]
     dated = estimator().fit(x, NAMES["dates"][y], privileged=z)

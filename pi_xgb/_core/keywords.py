@@ -376,7 +376,7 @@ def with_fitted_teachers(
 ) -> Training:
     """Return the training with trained teachers, shared in these ``folds`` of a search.
 
-    ``progress`` None shows a bar in terminals.
+    ``progress`` is as for ``select``.
     """
     return training.replace(
         guides=tuple(

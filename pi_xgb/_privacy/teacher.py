@@ -170,9 +170,7 @@ class PrivateTeacher(FixedTeacher):
                 f"the column {gaps.index[gaps][0]!r} of z has missing values, which are privileged: {hint}"
             )
         values = self._domain.read(frame if hasattr(table, "columns") else frame.to_numpy())
-        names = column_names(table) or []
-        # XGBoost joins the levels of a column of several levels by spaces.
-        columns = HiddenNames([*names, *(" ".join(map(str, name)) for name in names if isinstance(name, tuple))])
+        columns = HiddenNames(column_names(table) or ())
         public = None
         if x is not None:
             if self.noise == "randomized_response":
@@ -197,7 +195,6 @@ class PrivateTeacher(FixedTeacher):
             # This object is pickled: a user's model may store z, and the source of noise has a state.
             self._teacher = self._domain = self._source = None
         super().__init__(released, NUMBERS)
-        self._q = read_only(self._q)
         privacy = None
         if self._seed is None:
             self.spent = self.budget.total

@@ -22,7 +22,7 @@ from .._rows.per_row import on_host, per_row
 from .._rows.supervision import row_weights
 from .._rows.tables import as_table, check_orders, row_count, take_rows
 from .._rows.views import divide, student_part
-from .._xgb.classes import read_classes, with_classes, write_classes
+from .._xgb.classes import read_classes, write_classes
 from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, keyword_names, warn_of_misspelt
 from .trainer import Trainer
@@ -219,7 +219,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             base_margin=base_margin,
             iteration_range=iteration_range,
         )
-        return predicted if output_margin else self._decoded(predicted)
+        is_class = not (output_margin or self._classes is None or predicted.ndim > 1)
+        return self._classes[predicted] if is_class else predicted
 
     def apply(self, X: Any, iteration_range: Any = None) -> Any:
         """Return the leaf of each row in each tree, as XGBoost's estimator does; privileged columns are ignored."""
@@ -250,10 +251,6 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             numbers_of(y_i, f"eval_set[{i}]")
         values, labelled = read_targets(y)
         return (y, eval_set, None, None) if labelled.all() else (values, eval_set, None, labelled)
-
-    def _decoded(self, predicted: Any) -> Any:
-        """Return the prediction in the values of y."""
-        return predicted
 
     def _student_part(self, X: Any) -> Any:
         return X if self.privileged_features is None else student_part(X, self.privileged_features, self.n_features_in_)
@@ -361,8 +358,11 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 
     def save_model(self, fname: Any) -> None:
         """Write the booster, as XGBoost's estimator does, with the names of the classes."""
-        with with_classes(self.get_booster(), self._classes):
+        write_classes(self.get_booster(), self._classes)
+        try:
             super().save_model(fname)
+        finally:
+            write_classes(self.get_booster(), None)
 
     def load_model(self, fname: Any) -> None:
         """Read a booster, as XGBoost's estimator does, and any names of classes."""
@@ -370,9 +370,6 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         booster = self.get_booster()
         self._classes = read_classes(booster)
         write_classes(booster, None)
-
-    def _decoded(self, predicted: Any) -> Any:
-        return predicted if self._classes is None or predicted.ndim > 1 else self._classes[predicted]
 
     def _stand_ins(self, q: Array) -> Array:
         # XGBoost counts the classes, which are those of the columns of q.

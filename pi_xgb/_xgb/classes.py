@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,16 +14,6 @@ _CLASSES = "pi_xgb_classes"
 def write_classes(booster: xgboost.Booster, classes: Any) -> None:
     """Store the classes in the booster; ``None`` or 0, 1, 2, ... removes the attribute."""
     booster.set_attr(**{_CLASSES: None if classes is None else _encoded(classes)})
-
-
-@contextlib.contextmanager
-def with_classes(booster: xgboost.Booster, classes: Any) -> Iterator[None]:
-    """Store the classes in the booster while it is saved, and remove them even after an error."""
-    write_classes(booster, classes)
-    try:
-        yield
-    finally:
-        write_classes(booster, None)
 
 
 def read_classes(booster: xgboost.Booster) -> Any:
