@@ -27,9 +27,6 @@ from .._xgb.rebind import rebind
 from .._xgb.signature import called_like, keyword_names, warn_of_misspelt
 from .trainer import Trainer
 
-Labels = tuple[Any, Any, Array | None, Array | None]
-"""y and the evaluation sets as XGBoost expects them, the names of the classes, and which rows have a label, if any."""
-
 
 class PrivilegedXGBModel(xgboost.XGBModel):
     """Base of the estimators: that of XGBoost, whose ``fit`` calls ``pi_xgb.train``."""
@@ -245,8 +242,11 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         """Return labels, never read, for rows that a given teacher alone supervises."""
         return np.ones(len(q), np.float32)
 
-    def _encode(self, y: Any, eval_set: Any) -> Labels:
-        """Return the labels for XGBoost, which converts numbers but rejects missing values."""
+    def _encode(self, y: Any, eval_set: Any) -> tuple[Any, Any, Array | None, Array | None]:
+        """Return y and the evaluation sets for XGBoost, the names of the classes, and which rows have a label, if any.
+
+        XGBoost converts numbers but rejects missing values.
+        """
         for i, (_, y_i) in enumerate(eval_set or ()):
             numbers_of(y_i, f"eval_set[{i}]")
         values, labelled = read_targets(y)
@@ -375,7 +375,7 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
         # XGBoost counts the classes, which are those of the columns of q.
         return np.arange(len(q)) % (q.shape[1] if q.ndim == 2 else 2)
 
-    def _encode(self, y: Any, eval_set: Any) -> Labels:
+    def _encode(self, y: Any, eval_set: Any) -> tuple[Any, Any, Array | None, Array | None]:
         column = on_host(y)
         if column.ndim == 2 and column.shape[1] > 1:  # XGBoost encodes several labels per row.
             return super()._encode(y, eval_set)

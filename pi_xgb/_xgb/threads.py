@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import xgboost
@@ -51,11 +51,5 @@ def in_threads(work: Callable[[T], R], items: Iterable[T], n_jobs: int) -> list[
         with xgboost.config_context(**settings):
             return work(item)
 
-    pool = ThreadPoolExecutor(n_jobs)
-    try:
-        futures = [pool.submit(with_settings, item) for item in items]
-        for future in as_completed(futures):
-            future.result()  # the first error ends the search
-        return [future.result() for future in futures]
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with ThreadPoolExecutor(n_jobs) as pool:  # starts no further item after an error
+        return list(pool.map(with_settings, items))
