@@ -27,8 +27,6 @@ CONSTRAINTS = {
 """The class of ``pi_xgb.constraints`` for each word of ``--constraint``."""
 SINGLE = ("method", "kl_weight", "teacher", "teacher_sees", "crossfit")
 """The options of a teacher, of which tune and compare take several values."""
-_DATES = "observed_at outcome_at horizon as_of"
-_ALL_DATES = "all of --observed-at, --outcome-at, --horizon and --as-of"
 
 
 def _wrong(expected: str, text: str) -> argparse.ArgumentTypeError:
@@ -174,34 +172,31 @@ REQUIRED |= {("tune", "--privileged"), ("compare", "--privileged"), ("frontier",
 """Options that a command needs."""
 
 
-def _has_weights(a: argparse.Namespace) -> bool:
-    weights = [weight for _, _, weight in a.constraint]
-    return weights == [None] if a.command == "frontier" else None not in weights
-
-
 LEAST = {"rounds": 1, "early_stopping": 1, "seeds": 2}
 """The smallest values of options; the library checks the others."""
-UNREAD: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
-    ("early_stopping", lambda a: a.valid, "{} requires --valid: add it with a file, or a share such as 0.2"),
-    ("constraint", _has_weights, "{} must look like parity:sex=5, with a weight; in frontier one, like parity:sex"),
-    (_DATES, lambda a: all(getattr(a, name) for name in _DATES.split()), "{} is incomplete: give " + _ALL_DATES),
-    ("html n_boot", lambda a: a.command == "frontier" or a.groups, "{} would be ignored: name columns with --groups"),
-)
-"""Options, whether other options allow them, and the error if not."""
 
 
 def check_read(arguments: argparse.Namespace, default_of: Callable[[str], Any]) -> None:
-    """Raise for an option that would be ignored, and for a number that is too small."""
+    """Raise for an option that would be ignored, that lacks another one, or that is too small."""
     given = {name: value for name, value in vars(arguments).items() if value != default_of(name)}
+    command = arguments.command
     for name in LEAST.keys() & given.keys():
         check_whole(option_of(name), given[name], LEAST[name])
     for name in SINGLE:
-        if arguments.command in ("train", "compare") and len(given.get(name, ())) > 1:
+        if command in ("train", "compare") and len(given.get(name, ())) > 1:
             raise ValueError(f"{option_of(name)} must have one value in train and compare: tune compares several")
-    for options, is_read, message in UNREAD:
-        ignored = [option_of(name) for name in options.split() if name in given]
-        if ignored and not is_read(arguments):
-            raise ValueError(message.format(", ".join(ignored)))
+    weights = [weight for _, _, weight in given.get("constraint", ())]
+    if weights and (weights != [None] if command == "frontier" else None in weights):
+        raise ValueError("--constraint must look like parity:sex=5, with a weight; in frontier one, like parity:sex")
+    if "early_stopping" in given and not arguments.valid:
+        raise ValueError("--early-stopping requires --valid: add it with a file, or a share such as 0.2")
+    dates = [option_of(name) for name in ("observed_at", "outcome_at", "horizon", "as_of") if name in given]
+    if len(dates) not in (0, 4):
+        every = "all of --observed-at, --outcome-at, --horizon and --as-of"
+        raise ValueError(f"{', '.join(dates)} is incomplete: give {every}")
+    ignored = [option_of(name) for name in ("html", "n_boot") if name in given]
+    if ignored and command == "evaluate" and not arguments.groups:
+        raise ValueError(f"{', '.join(ignored)} would be ignored: name columns with --groups")
 
 
 def check_target(arguments: argparse.Namespace, objective: str | None) -> None:

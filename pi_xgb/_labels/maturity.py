@@ -14,7 +14,6 @@ from .._rows.names import plain
 from .._rows.per_row import per_row
 from .._rows.tables import check_same_order
 
-Days = NDArray[np.datetime64]
 _ISO = "write it in ISO form, as in 2024-12-31 or 2024-12-31T08:00+01:00"
 
 
@@ -126,7 +125,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     return Maturity(labelled, y, ~labelled & (came <= now))  # False for missing dates
 
 
-def _dates(name: str, values: Any, n_rows: int | None) -> tuple[Days, set[bool]]:
+def _dates(name: str, values: Any, n_rows: int | None) -> tuple[NDArray[np.datetime64], set[bool]]:
     """Return dates in UTC, and whether they have a time zone."""
     missing: Literal["keep", "refuse"] = "keep" if name == "outcome_at" else "refuse"
     if hasattr(values, "to_pandas"):  # NumPy would drop the time zones of polars and Arrow
