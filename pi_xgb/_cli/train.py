@@ -34,7 +34,7 @@ import xgboost
 from .._core.keywords import Keywords, default_kl_weight
 from .._core.losses import LOSSES
 from .._core.train import train
-from .._xgb.booster import best_round, recorded_teachers
+from .._xgb.booster import best_round
 from .model import new_model_file, write_model
 from .options import SINGLE
 from .rows import Rows, constraints_of, read_training, read_validation, set_aside
@@ -99,7 +99,7 @@ def _teacher_keywords(
 def _summary(booster: xgboost.Booster, history: dict[str, list[float]]) -> str:
     rounds, best = booster.num_boosted_rounds(), best_round(booster)
     trained = f"{rounds} rounds" if best is None else f"{rounds} rounds, the best is {best + 1}"
-    teachers = [f"{kind} with kl_weight {weight:g}" for kind, weight in recorded_teachers(booster)]
-    guided = ", ".join([booster.attr("pi_xgb_method") or "", *teachers]) if teachers else "no teacher"
+    method, teachers, weights = (booster.attr(f"pi_xgb_{name}") for name in ("method", "teacher", "kl_weight"))
+    guided = f"{method}, {teachers} with kl_weight {weights}" if teachers else "no teacher"
     scores = [f"{name} {values[-1 if best is None else best]:.5g}" for name, values in history.items()]
     return f"{trained}; {guided}" + (f"; on --valid: {', '.join(scores)}" if scores else "")

@@ -106,8 +106,7 @@ class Trainer:
         """Raise if a teacher that predicts its training rows lacks others to stop on."""
         model, tables = self.model, self.eval_tables or ()
         stops = model.early_stopping_rounds and self.views.eval_set and self._stops and self.kl_weight > 0
-        if config.teacher is None:
-            config = dataclasses.replace(config, teacher=self.kind)
+        config = config.naming_teacher(model.objective)
         if stops and self.privileged is not None and not config.is_crossfitted and all(t is None for t in tables):
             raise ValueError(
                 "early_stopping_rounds stops the student only, and the teacher reproduces the labels: pass "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -36,15 +35,6 @@ def rounds_in_use(booster: xgboost.Booster) -> tuple[int, int]:
     """Return the ``iteration_range`` that predicts: up to the best round, or (0, 0) for all."""
     best = best_round(booster)
     return (0, 0) if best is None else (0, min(best + 1, booster.num_boosted_rounds()))
-
-
-def recorded_teachers(booster: xgboost.Booster) -> list[tuple[str, float]]:
-    """Kind and weight of each teacher, from the attributes of the model."""
-    kinds, weights = booster.attr("pi_xgb_teacher"), booster.attr("pi_xgb_kl_weight")
-    if not kinds or not weights:
-        return []
-    # Options of one teacher stand in parentheses.
-    return list(zip(re.split(r",(?![^(]*\))", kinds), map(float, weights.split(",")), strict=True))
 
 
 @dataclass(frozen=True)
