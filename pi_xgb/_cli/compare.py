@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         groups=rows.per_row.get("query", rows.per_row.get("crossfit_groups")),
         sizes=arguments.sizes or (),
         constraints=constraints_of(arguments.constraint, rows),
-        **{**choosing_of(arguments), "repeats": arguments.repeats or 2},
+        **choosing_of(arguments),
     )
     print_table(comparison.summary, arguments.format)
     log(str(comparison))

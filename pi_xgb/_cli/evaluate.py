@@ -37,9 +37,7 @@ CONFIDENCE = 0.95
 def metrics_of(model: Model) -> list[str]:
     """Return XGBoost's metrics for a model, its loss first."""
     loss = LOSSES.get(model.objective)
-    first = (
-        OF_OTHERS.get(model.objective, "") if loss is None else loss.with_params(model.objective_params).default_metric
-    )
+    first = loss.with_params(model.objective_params).default_metric if loss else OF_OTHERS.get(model.objective, "")
     numbers = ["rmse", "mae"] * model.objective.startswith(("reg:", "count:"))
     return [name for name in dict.fromkeys([first, *MORE.get(first, numbers)]) if name]
 

@@ -42,13 +42,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
 
 
 def choosing_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the keywords of ``pi_xgb.select`` and ``pi_xgb.compare``."""
-    return {
-        **{name: value for name in SINGLE if (value := getattr(arguments, name))},
-        "metric": arguments.metric,
-        "nfold": arguments.folds,
-        "repeats": arguments.repeats,
-        "seed": arguments.seed,
-        "n_jobs": arguments.jobs,
-        "resume": arguments.resume,
-    }
+    """Return the keywords of ``pi_xgb.select`` and ``pi_xgb.compare``, without those that keep their default."""
+    chosen = {name: getattr(arguments, name) for name in (*SINGLE, "metric", "repeats", "seed", "resume")}
+    chosen |= {"nfold": arguments.folds, "n_jobs": arguments.jobs}
+    return {name: value for name, value in chosen.items() if value is not None}
