@@ -491,7 +491,7 @@ def test_bad_arguments_raise(data, options, error, message):
         (lambda z: z.assign(z1=pd.date_range("2020", periods=400)), None, None, r"days since.*date"),
         (lambda z: z.assign(z1=z["z1"] * 1j), None, None, "z1.* must hold numbers"),
         (None, lambda y: y[::-1], None, r"y .*index.*order"),
-        (None, lambda y: y.where(y.index != 5, 7), None, r"y must be truth values, or 1 and 0, got 7 in row 5.*labelled="),
+        (None, lambda y: y.where(y.index != 5, 7), None, r"y must be truth values.*got 7 in row 5.*labelled="),
         (None, lambda y: y.astype(float).where(y.index > 0), None, r"y .*1 missing values.*row 0.*labelled=y\.notna"),
         (None, lambda y: y * 0, None, "both classes"),
         (None, None, np.ones(3, bool), "400 rows of z"),

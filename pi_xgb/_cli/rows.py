@@ -155,12 +155,12 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     n_gaps = 0 if target.labelled is None else int((~target.labelled).sum())
     if target.labelled is not None and arguments.unlabelled != "teach":
         if arguments.unlabelled == "refuse":
-            teach = ", or --unlabelled teach to train on what the teacher predicts for them" * bool(
-                columns["privileged"]
-            )
+            advice = "add --unlabelled drop to leave them out"
+            if columns["privileged"]:
+                advice += ", or --unlabelled teach to train on what the teacher predicts for them"
             raise ValueError(
                 f"the {'label' if len(targets) == 1 else 'lower bound'} {targets[0]!r} of {file} has {n_gaps} missing "
-                f"values in {len(frame)} rows: add --unlabelled drop to leave them out{teach}"
+                f"values in {len(frame)} rows: {advice}"
             )
         log(f"note: {n_gaps} of {len(frame)} rows of {file} have no label and are left out")
         frame = frame[target.labelled]
