@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.blend import Hessian
+from .._core.training import Hessian
 from .._rows.checks import check_choice
 from .._rows.groups import MISSING, Groups, as_groups, check_few, check_several
 from .._xgb.collective import gathered

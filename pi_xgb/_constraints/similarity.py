@@ -10,8 +10,7 @@ import pandas as pd
 from xgboost import collective
 
 from .._arrays import Array
-from .._core.blend import Hessian
-from .._core.training import Teacher
+from .._core.training import Hessian, Teacher
 from .._rows.checks import check_whole
 from .._rows.groups import Groups, as_groups
 from .._rows.tables import columns_of, number_table

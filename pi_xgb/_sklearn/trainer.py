@@ -13,7 +13,7 @@ from .._arrays import Array
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
 from .._core.crossfit import check_crossfit
-from .._core.keywords import Keywords, default_kind, default_kl_weight, is_trained_here, seen_by
+from .._core.keywords import Keywords, default_kl_weight, is_trained_here, seen_by
 from .._core.losses import Loss
 from .._core.train import train_by
 from .._core.training import Boosting, Spec, Teacher
@@ -70,9 +70,9 @@ class Trainer:
         self.privileged = views.for_teacher(hidden, sees_all=False)[0]
         self.kind = model.teacher
         if model.teacher is None:
-            self.kind = default_kind(
-                model.method, model.crossfit, model.kl_weight, evaluates=self.evaluates, objective=model.objective
-            )
+            evals = [] if self.evaluates else None
+            given = Keywords(None, model.method, model.kl_weight, crossfit=model.crossfit, privileged_evals=evals)
+            self.kind = given.default_kind(model.objective)
         self.kl_weight = default_kl_weight(self.kind) if model.kl_weight is None else model.kl_weight
         self.sees = seen_by(self.kind, model.teacher_sees, has_privileged=self.privileged is not None)
         self.table = self.eval_tables = None
