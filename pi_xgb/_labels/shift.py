@@ -152,7 +152,9 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     from scipy.stats import mannwhitneyu
 
     matrix, propensity, aucs = matrix_of(table, known), np.empty(len(known)), []
-    for train, test in deal_folds(known, _FOLDS, 0):
+    fold_of = deal_folds(known, _FOLDS, 0)
+    for fold in range(_FOLDS):
+        train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         propensity[test] = xgboost.train(_PARAMS, matrix.slice(train), _ROUNDS).predict(matrix.slice(test))
         with_label, without = propensity[test][known[test]], propensity[test][~known[test]]
         aucs.append(mannwhitneyu(with_label, without).statistic / (len(with_label) * len(without)))

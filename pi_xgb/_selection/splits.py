@@ -6,19 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._arrays import Array
 from .._core.crossfit import Split
 from .._rows.checks import check_whole
-from .._stats.folds import (
-    check_apart,
-    check_enough_groups,
-    deal_folds,
-    deal_groups,
-    groups_of_classes,
-    kinds,
-    pairs_of_rows,
-)
+from .._stats.folds import check_enough_groups, deal_folds, kinds, read_folds
 
 _ATTEMPTS = 50
 _ROWS_SCORED, _MOST_REPEATS = 1000, 5
@@ -74,12 +67,8 @@ def _repeated_folds(
     for attempt in range(repeats if groups is None else repeats + _ATTEMPTS):
         if len(partitions) == repeats:
             break
-        own = seed + attempt
-        pairs = (
-            deal_folds(strata, nfold, own)
-            if groups is None
-            else deal_groups(label, groups, nfold, own, classes=classes)
-        )
+        fold_of = deal_folds(strata, nfold, seed + attempt, groups)
+        pairs = [(np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)) for k in range(nfold)]
         partitions.setdefault(frozenset(test.tobytes() for _, test in pairs), pairs)
     if len(partitions) < repeats:
         n_found = len(partitions)
@@ -117,10 +106,10 @@ def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | N
             f"{fewer}more {rows}"
         )
     if groups is not None:
-        values, counts = groups_of_classes(label, groups)
-        if counts.min() < 2:
+        n_groups = pd.Series(groups).groupby(label).nunique()
+        if n_groups.min() < 2:
             raise ValueError(
-                f"class {_class_name(values[counts.argmin()], names)} must be in two groups, got one: use finer groups"
+                f"class {_class_name(n_groups.idxmin(), names)} must be in two groups, got one: use finer groups"
             )
 
 
@@ -135,18 +124,9 @@ def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | No
     """Return the user's folds of labelled rows, or raise for rows on both sides, or held out twice alike."""
     splits: list[Split] = []
     seen: dict[bytes, int] = {}
-    for number, (train, test) in enumerate(pairs_of_rows(folds, n_rows)):
-        if labelled is not None:
-            train = train[labelled[train]]
-            if not (labelled[test].all() and train.size):
-                raise ValueError(
-                    f"fold {number} must train on labelled rows and hold out labelled rows only, got {train.size} and "
-                    f"{(~labelled[test]).sum()} held-out rows without a label: use other rows"
-                )
+    for number, (train, test) in enumerate(read_folds(folds, n_rows, labelled, groups)):
         if np.intersect1d(train, test).size:
             raise ValueError(f"fold {number} holds out rows that it trains on: the two must have no row in common")
-        if groups is not None:
-            check_apart(groups, train, test, number)
         same = seen.setdefault(np.unique(test).tobytes(), number)
         if same != number:
             raise ValueError(f"fold {number} holds out the same rows as fold {same}: leave one out")
