@@ -20,7 +20,7 @@ from .._rows.per_row import check_count, on_host
 from .._rows.supervision import checked_groups, row_weights
 from .._rows.tables import check_no_text, check_same_order, row_count
 from .._rows.views import Views, divide
-from .._stats.paired import Interval, corrected_interval, student
+from .._stats.intervals import Interval, corrected_interval, student
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .candidates import Candidate, candidates_of

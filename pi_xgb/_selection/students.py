@@ -32,7 +32,7 @@ from .._rows.supervision import (
     warn_of_idle_rows,
     weight_of_known,
 )
-from .._stats.paired import check_standard_errors
+from .._stats.intervals import check_standard_errors
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
 from .._xgb.params import objective_name, user_params
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread

@@ -7,9 +7,9 @@ The limits are therefore the true gaps at which the observed gap is not unusual.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
@@ -48,28 +48,20 @@ class Path:
         return lower, alpha - lower
 
 
-class Limits(NamedTuple):
-    """The true gap at which the observed gap is the median, and the ends of the interval."""
+def below_upper(value: float, plain: Path, confidence: float) -> Values:
+    """Return values that are positive at true gaps for which the observed gap is not unusually small.
 
-    corrected: float
-    low: float
-    high: float
-
-
-def is_cut(value: float, plain: Path, confidence: float) -> bool:
-    """Return whether the observed gap is not unusually small even at the end of the path: there is no upper limit."""
-    return bool(_below_upper(value, plain, confidence)[-1] > 0)
-
-
-def _below_upper(value: float, plain: Path, confidence: float) -> Values:
-    """Return values that are positive at true gaps for which the observed gap is not unusually small."""
+    Where the last one is positive, the path is too short to have an upper limit.
+    """
     # An observed gap smaller than usual for equal groups does not prove that they are equal.
     at_least = max(value, float(np.quantile(plain.seen[:, 0], UNUSUALLY_ALIKE)))
     return (1 - plain.above(at_least)) - plain.tails(confidence)[0]
 
 
-def limits(value: float, crowded: Path, plain: Path, confidence: float) -> Limits:
-    """Return the interval of true gaps for which an observed gap of ``value`` is not unusual.
+def limits(value: float, crowded: Path, plain: Path, confidence: float) -> dict[str, float]:
+    """Return the true gap at which an observed gap of ``value`` is the median, and the ends of its interval.
+
+    Under the true gaps in the interval the observed gap is not unusual.
 
     The true gap alone does not determine how much noise increases the observed one: most where many groups lie at both
     ends (``crowded``), least where a single pair differs (``plain``). The former gives the lower end, the latter the
@@ -77,11 +69,11 @@ def limits(value: float, crowded: Path, plain: Path, confidence: float) -> Limit
     """
     above_lower = crowded.above(value) - crowded.tails(confidence)[1]
     low = _first_crossing(crowded.truth, above_lower)
-    below_upper = _below_upper(value, plain, confidence)
-    high = plain.truth[-1] - _first_crossing(plain.truth[-1] - plain.truth[::-1], below_upper[::-1])
+    from_above = below_upper(value, plain, confidence)[::-1]
+    high = plain.truth[-1] - _first_crossing(plain.truth[-1] - plain.truth[::-1], from_above)
     corrected = _first_crossing(plain.truth, plain.above(value) - 0.5)
     high = max(low, high)
-    return Limits(float(np.clip(corrected, low, high)), low, high)
+    return {"corrected": float(np.clip(corrected, low, high)), "low": low, "high": high}
 
 
 def _first_crossing(at: Values, values: Values) -> float:
@@ -109,8 +101,6 @@ def holm(p_values: Values) -> Values:
     >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
-    adjusted = np.full(p_values.shape, np.nan)
-    known = np.flatnonzero(~np.isnan(p_values))
-    order = known[np.argsort(p_values[known])]
-    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * np.arange(order.size, 0, -1)), 1.0)
-    return adjusted
+    ranked = pd.Series(p_values).dropna().sort_values()
+    adjusted = (ranked * np.arange(len(ranked), 0, -1)).cummax().clip(upper=1.0)
+    return np.asarray(adjusted.reindex(range(len(p_values))))

@@ -11,7 +11,7 @@ import pandas as pd
 from .._rows.checks import check_bootstrap
 from .._rows.groups import Groups, check_several, encoded_columns, everyone, groups_of
 from .._rows.vectors import as_cut, as_scored
-from .._stats.wilson import wilson
+from .._stats.intervals import wilson
 from ._abroca import ROC_NEEDS
 from ._rates import RATES, Decisions, warn_undefined
 from ._scored import MEASURES, ScoredGroups
