@@ -79,7 +79,7 @@ def test_tables_with_the_same_index_in_another_order_raise():
     for other in (frame(0, 1), frame(5, 0), np.zeros(2), pl.DataFrame({"a": [1, 2]})):
         tables.check_same_rows(frame(0, 1), other, "X", "z")
     with pytest.raises(ValueError, match="z and X have the same index"):
-        tables.check_same_order(frame(0, 1), frame(1, 0), "X", "z")
+        tables.check_orders({"X": frame(0, 1), "z": frame(1, 0)})
     with pytest.raises(ValueError, match="z must describe the rows of X: X has 2 rows, z 1"):
         tables.check_same_rows([[1], [2]], [[1]], "X", "z")
 
@@ -173,7 +173,7 @@ def test_columns_that_x_lacks_raise(X, wanted, message):
 def test_x_that_is_no_table_raises():
     assert tables.as_table(pd.Series([1, 2]), "X").shape == tables.as_table([1, 2], "X").shape == (2, 1)
     for X, message in (
-        ([[[1]]], r"rows and columns, got an array of shape \(1, 1, 1\)"),
+        ([[[1]]], r"rows and columns, got a list of shape \(1, 1, 1\)"),
         ([[1], [1, 2]], "one length"),
     ):
         with pytest.raises(ValueError, match=f"X must have .*{message}"):

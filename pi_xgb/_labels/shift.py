@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._plots.by_group import plot_propensity
 from .._rows.per_row import per_row
-from .._rows.tables import as_frame, as_table, check_same_order, check_same_rows, side_by_side
+from .._rows.tables import as_frame, as_table, check_orders, check_same_rows, side_by_side
 from .._stats.folds import deal_folds
 from .._stats.intervals import Interval, corrected_interval
 from .._xgb.matrix import matrix_of
@@ -143,7 +143,7 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     """
     table = _features(x, z)
     known = per_row("labelled", labelled, len(table), "truth values", table="x", hint="build it as y.notna()")
-    check_same_order(x, labelled, "x", "labelled")
+    check_orders({"x": x, "labelled": labelled})
     n_known, n_others = int(known.sum()), int((~known).sum())
     if min(n_known, n_others) < _FOLDS:
         raise ValueError(

@@ -68,7 +68,7 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Re
     sensitive = pd.DataFrame({name: _in_words(column) for name, column in zip(names, columns, strict=True)})
     groups = as_groups(sensitive, labels.size)
     check_several(groups)
-    check_orders(X, "X", {"y": y, "sensitive_features": sensitive_features})
+    check_orders({"X": X, "y": y, "sensitive_features": sensitive_features})
     return ReportRows(labels, row_weights(sample_weight, labels.size), groups, sensitive, n_columns)
 
 

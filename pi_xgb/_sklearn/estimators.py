@@ -150,7 +150,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
     def _soft_labels(self, q: Any, given: dict[str, Any]) -> FixedTeacher:
         y, weight = given["y"], given["teacher_weight"]
-        check_orders(given["X"], "X", {"teacher": q})
+        check_orders({"X": given["X"], "teacher": q})
         if isinstance(q, pd.DataFrame) and np.ndim(y) == 1 and set(pd.unique(pd.Series(y).dropna())) == set(q.columns):
             q = q[sorted(q.columns)]  # named by class
         needed = None if weight is None else on_host(weight, "teacher_weight") > 0
@@ -449,7 +449,7 @@ def _check_rows(X: Any, y: Any, values: dict[str, Any], of_set: str = "") -> Non
     """Raise if values are not those of the rows of X, in their order; XGBoost's own messages name no keyword."""
     X_name, y_name = (f"{name} of eval_set{of_set}" if of_set else name for name in ("X", "y"))
     named = {f"{name}{of_set}": value for name, value in values.items()}
-    check_orders(X, X_name, {y_name: y, **named})
+    check_orders({X_name: X, y_name: y, **named})
     per_row(y_name, y, row_count(X), "values", missing="keep", several=True, table=X_name)
     if of_set:
         row_weights(
