@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 
 import pi_xgb
 from pi_xgb._core.learners import forest, gathered
-from pi_xgb._stats.folds import deal_folds
+from pi_xgb._rows.folds import deal_folds
 from pi_xgb.constraints import DemographicParity
 
 ROUNDS = 6

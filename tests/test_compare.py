@@ -233,7 +233,7 @@ def test_the_objective_follows_from_y(y, metric):
             ValueError,
             "y must be finite .* got inf in row 7",
         ),
-        ({"y": np.arange(320).reshape(160, 2), "params": {}}, ValueError, "y must be one column, got 2"),
+        ({"y": np.arange(320).reshape(160, 2), "params": {}}, ValueError, "y must have one column, got shape"),
         ({"y": rows()[2][:-1]}, ValueError, "y must .* each of the 160 rows of X, got 159"),
         ({"y": rows()[2][::-1]}, ValueError, "y and X have the same index in another order"),
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),

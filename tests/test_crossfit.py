@@ -22,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 
 import pi_xgb
 from pi_xgb._core.crossfit import LEFT_OUT, SHARED, Folds, out_of_fold
-from pi_xgb._stats.folds import deal_folds
+from pi_xgb._rows.folds import deal_folds
 
 ROUNDS = 4
 HAVE_MEAN = (*LOGISTIC, *CLASSES, *AMOUNTS)

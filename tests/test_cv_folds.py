@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from pi_xgb._rows.cv_folds import row_folds, with_unlabelled
+from pi_xgb._rows.folds import row_folds, with_unlabelled
 
 N = 24
 LABEL = np.arange(N) % 3 == 0

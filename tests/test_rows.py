@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import pi_xgb
-from pi_xgb._rows import groups, supervision, tables, vectors, views
+from pi_xgb._rows import groups, row_values, tables, views
 from pi_xgb._rows.labels import encode_labels, read_target
 from pi_xgb.sklearn import PrivilegedXGBClassifier
 
 HIDDEN = np.ma.array([0.0, 1.0, 0.5, 1.0], mask=[True, False, False, False])
 READERS = {
-    "labelled": lambda values: supervision.read_labelled(values, 4),
-    "teacher_weight": lambda values: supervision.read_teacher_weight(values, 4),
-    "groups": lambda values: supervision.checked_groups(values, 4),
-    "y_true": lambda values: vectors.as_labels(values, 4),
-    "y_score": vectors.as_probabilities,
-    "sample_weight": lambda values: supervision.row_weights(values, 4),
+    "labelled": lambda values: row_values.read_labelled(values, 4),
+    "teacher_weight": lambda values: row_values.read_teacher_weight(values, 4),
+    "groups": lambda values: row_values.checked_groups(values, 4),
+    "y_true": lambda values: row_values.as_labels(values, 4),
+    "y_score": row_values.as_probabilities,
+    "sample_weight": lambda values: row_values.row_weights(values, 4),
     "sensitive_features": lambda values: groups.as_groups(values, 4),
     "sensitive_features['sex']": lambda values: groups.as_groups({"sex": values}, 4),
     "merit": pi_xgb.constraints.Meritocracy,
@@ -49,7 +49,7 @@ def test_reader_of_masked_array_raises_where_a_value_is_hidden(name):
         ("labelled", [1, 0, 1, 7], "truth values, or 1 and 0, got 7 in row 3: build it as y.notna"),
         ("labelled", [1, 0, None, 1], "a value in every row, got 1 missing values"),
         ("labelled", [1, 0], "one value for each of the 4 rows of dtrain, got 2"),
-        ("labelled", np.ones((4, 2)), "one column, got 2"),
+        ("labelled", np.ones((4, 2)), r"one column, got shape \(4, 2\)"),
         ("teacher_weight", [0, 1.1e12, 1, 1], r"numbers from 0 to 1e\+12, got 1.1e\+12 in row 1"),
         ("teacher_weight", [0, 1, np.nan, 1], "a value in every row, got 1 missing"),
         ("groups", ["a", None, "b", None], "2 missing values in 4, first in row 1: give a row without a group"),

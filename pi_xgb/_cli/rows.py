@@ -16,7 +16,7 @@ import xgboost
 from .._arrays import Array
 from .._labels.maturity import mature
 from .._rows.names import describe
-from .._rows.supervision import checked_groups, row_weights
+from .._rows.row_values import checked_groups, row_weights
 from .._xgb.matrix import matrix_of, set_queries
 from .features import Categories, categories_of, known_features, learned_features
 from .labels import has_text_names, later_labels, training_labels

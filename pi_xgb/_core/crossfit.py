@@ -16,8 +16,8 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.checks import check_whole
+from .._rows.folds import check_enough_groups, deal_folds
 from .._rows.groups import on_several_workers
-from .._stats.folds import check_enough_groups, deal_folds
 from .._xgb.collective import global_max
 from .._xgb.matrix import query_of_row
 from .._xgb.threads import in_threads

@@ -16,10 +16,10 @@ from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
-from .._rows.cv_folds import Fold, row_folds, with_unlabelled
+from .._rows.folds import Fold, row_folds, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
-from .._rows.supervision import read_labelled
+from .._rows.row_values import read_labelled
 from .._warnings import warn_user
 from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
 from .._xgb.params import user_params

@@ -10,9 +10,8 @@ import numpy as np
 from .._rows.checks import check_whole
 from .._rows.groups import as_groups, check_several
 from .._rows.per_row import FINITE
-from .._rows.supervision import row_weights
-from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold
-from .._stats.intervals import wilson
+from .._rows.row_values import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold, row_weights
+from .._stats import wilson
 from ..metrics._abroca import Curve, area_between, roc_curves, warn_no_curve
 from ..metrics._rates import Values
 from .style import LINES, MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke

@@ -17,7 +17,7 @@ from .._privacy_record import PROVED, STATED, HiddenNames, Privacy
 from .._rows.checks import check_choice, check_whole
 from .._rows.names import plain
 from .._rows.per_row import check_count, per_row
-from .._rows.supervision import read_labelled
+from .._rows.row_values import read_labelled
 from .._rows.tables import as_frame, as_table, check_orders, column_names, take_rows
 from .._warnings import warn_user
 from .budget import Budget, Spent, check_budget, check_delta, check_real

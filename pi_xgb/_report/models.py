@@ -13,9 +13,8 @@ import xgboost
 from .._importance.subject import booster_subject, is_booster
 from .._rows.groups import Groups, as_groups, check_several, encoded_columns
 from .._rows.names import printable
-from .._rows.supervision import row_weights
+from .._rows.row_values import Bools, Floats, as_cut, as_labels, as_scores, row_weights
 from .._rows.tables import check_orders
-from .._rows.vectors import Bools, Floats, as_cut, as_labels, as_scores
 from ..metrics._rates import Values
 
 

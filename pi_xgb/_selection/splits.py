@@ -11,7 +11,7 @@ import pandas as pd
 from .._arrays import Array
 from .._core.crossfit import Split
 from .._rows.checks import check_whole
-from .._stats.folds import check_enough_groups, deal_folds, kinds, read_folds
+from .._rows.folds import check_enough_groups, deal_folds, kinds, read_folds
 
 _ATTEMPTS = 50
 _ROWS_SCORED, _MOST_REPEATS = 1000, 5

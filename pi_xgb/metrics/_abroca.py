@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._rows.groups import Groups, as_groups, check_several
-from .._rows.supervision import row_weights
-from .._rows.vectors import Bools, Floats, as_labels, as_scores
+from .._rows.row_values import Bools, Floats, as_labels, as_scores, row_weights
 from ._disparities import Undefined, check_undefined
 from ._rates import Values, warn_undefined
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from .._rows.groups import as_groups, everyone
+from .._rows.row_values import as_cut, as_labels, as_probabilities
 from .._rows.tables import check_orders
-from .._rows.vectors import as_cut, as_labels, as_probabilities
 from ._report import ALL
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from .._rows.names import describe
 from .._rows.per_row import ANY_NUMBER, per_row
-from .._rows.supervision import row_weights
-from .._rows.vectors import Bools, Floats, as_labels, as_scores
+from .._rows.row_values import Bools, Floats, as_labels, as_scores, row_weights
 from ._rates import Values, as_function
 
 Rule = Callable[[Values, Values, Values, Values], Any]
