@@ -311,7 +311,7 @@ class Training:
         if spec.loss.by_query:
             n_queries = check_queries(matrix, name)
             if weight.size:
-                check_count("the weights", weight.size, n_queries, name, "queries")
+                check_count(f"the weights of {name}", weight.size, n_queries, name, "queries")
                 weight = weight[query_of_row(matrix)]
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 

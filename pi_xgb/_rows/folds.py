@@ -60,21 +60,26 @@ def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None
         raise ValueError(f"{name} has {n_groups} distinct values for {nfold} folds: use fewer folds or finer groups")
 
 
-def read_folds(folds: Any, n_rows: int, labelled: Array | None = None, groups: Array | None = None) -> list[Fold]:
-    """Return the user's folds as pairs of row numbers (training, held out), from numbers or masks.
+def read_folds(folds: Any, label: Array, labelled: Array | None, groups: Array | None) -> list[Fold]:
+    """Return the folds of the user, pairs of numbers or masks or a splitter, as row numbers (training, held out).
 
     Rows without a label do not train, and may not be held out. No group may be on both sides.
     """
+    if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
+        rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+        named = {} if groups is None else {"groups": groups[rows]}
+        pairs = folds.split(X=label[rows], y=label[rows], **named)
+        folds = ((rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in pairs)
     expected = "folds must be pairs (training rows, held-out rows) or a splitter of scikit-learn's, got"
     if not isinstance(folds, Iterable):
         raise TypeError(f"{expected} {folds!r}: pass the number of folds as nfold")
-    pairs = []
+    found = []
     for number, pair in enumerate(folds):
         try:
             train, test = pair
         except (TypeError, ValueError):
             raise TypeError(f"{expected} {type(pair).__name__} as fold {number}") from None
-        train, test = (_row_numbers(part, n_rows, number) for part in (train, test))
+        train, test = (_row_numbers(part, len(label), number) for part in (train, test))
         if labelled is not None:
             train = train[labelled[train]]
             if not (labelled[test].all() and train.size):
@@ -88,8 +93,8 @@ def read_folds(folds: Any, n_rows: int, labelled: Array | None = None, groups: A
                 raise ValueError(
                     f"fold {number} has rows of the group {shared[0]!r} on both sides: keep groups together"
                 )
-        pairs.append((train, test))
-    return pairs
+        found.append((train, test))
+    return found
 
 
 def _row_numbers(part: Any, n_rows: int, number: int) -> Array:
@@ -126,11 +131,7 @@ def row_folds(how: Mapping[str, Any], label: Array, labelled: Array | None, quer
         from sklearn.model_selection import StratifiedKFold
 
         folds = StratifiedKFold(nfold, shuffle=True, random_state=how["seed"])
-    if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
-        groups = {} if query is None else {"groups": query[rows]}
-        pairs = folds.split(X=label[rows], y=label[rows], **groups)
-        folds = [(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in pairs]
-    known = read_folds(folds, len(label), labelled, query)
+    known = read_folds(folds, label, labelled, query)
     if not known:
         raise ValueError("folds must have at least one pair (training rows, held-out rows), got an empty list")
     return known if query is None else [(np.sort(train), np.sort(test)) for train, test in known]

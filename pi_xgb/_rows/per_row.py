@@ -137,7 +137,7 @@ def unboxed(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (Real, Decimal, np.bool_))
+    return isinstance(value, (Real, Decimal, np.bool_)) and not isinstance(value, np.timedelta64)
 
 
 def as_columns(name: str, array: NDArray[Any], *, several: bool) -> NDArray[Any]:

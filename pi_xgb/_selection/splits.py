@@ -37,24 +37,20 @@ def splits_of(
     known = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
     if np.ptp(label[known]) == 0:
         raise ValueError(f"every label is {_class_name(label[known[0]], names)}: add rows with other labels")
-    if folds is not None and not hasattr(folds, "split"):
-        return _checked(folds, len(label), groups, labelled)
-    label, groups = label[known], None if groups is None else groups[known]
     if folds is not None:
-        pairs = folds.split(label, label) if groups is None else folds.split(label, label, groups)
-        splits = _checked(pairs, len(label), groups)
-    else:
-        check_whole("nfold", nfold, 2)
-        check_whole("repeats", repeats, 1)
-        check_whole("seed", seed, 0)
-        rows = "rows" if labelled is None else "labelled rows"
-        if groups is not None:
-            check_enough_groups(groups, nfold)
-        if nfold > len(label):
-            raise ValueError(f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}: use fewer folds")
-        if classes:
-            check_classes(label, nfold, names, groups, rows)
-        splits = _repeated_folds(label, nfold, repeats, seed, classes=classes, groups=groups)
+        return _checked(folds, label, groups, labelled)
+    check_whole("nfold", nfold, 2)
+    check_whole("repeats", repeats, 1)
+    check_whole("seed", seed, 0)
+    label, groups = label[known], None if groups is None else groups[known]
+    rows = "rows" if labelled is None else "labelled rows"
+    if groups is not None:
+        check_enough_groups(groups, nfold)
+    if nfold > len(label):
+        raise ValueError(f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}: use fewer folds")
+    if classes:
+        check_classes(label, nfold, names, groups, rows)
+    splits = _repeated_folds(label, nfold, repeats, seed, classes=classes, groups=groups)
     return [split._replace(train=known[split.train], test=known[split.test]) for split in splits]
 
 
@@ -120,11 +116,11 @@ def _class_name(label: Any, names: Any) -> str:
     return repr(name.item() if isinstance(name, np.generic) else name)
 
 
-def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | None = None) -> list[Split]:
+def _checked(folds: Any, label: Array, groups: Array | None, labelled: Array | None) -> list[Split]:
     """Return the user's folds of labelled rows, or raise for rows on both sides, or held out twice alike."""
     splits: list[Split] = []
     seen: dict[bytes, int] = {}
-    for number, (train, test) in enumerate(read_folds(folds, n_rows, labelled, groups)):
+    for number, (train, test) in enumerate(read_folds(folds, label, labelled, groups)):
         if np.intersect1d(train, test).size:
             raise ValueError(f"fold {number} holds out rows that it trains on: the two must have no row in common")
         same = seen.setdefault(np.unique(test).tobytes(), number)
