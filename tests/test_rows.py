@@ -77,11 +77,11 @@ def frame(*index):
 
 def test_tables_with_the_same_index_in_another_order_raise():
     for other in (frame(0, 1), frame(5, 0), np.zeros(2), pl.DataFrame({"a": [1, 2]})):
-        tables.check_same_rows(frame(0, 1), other, "X", "z")
+        tables.beside(frame(0, 1), other, "X", "z")
     with pytest.raises(ValueError, match="z and X have the same index"):
         tables.check_orders({"X": frame(0, 1), "z": frame(1, 0)})
     with pytest.raises(ValueError, match="z must describe the rows of X: X has 2 rows, z 1"):
-        tables.check_same_rows([[1], [2]], [[1]], "X", "z")
+        tables.beside([[1], [2]], [[1]], "X", "z")
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.booleans()), min_size=12, max_size=30))

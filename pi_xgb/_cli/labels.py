@@ -34,7 +34,7 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, 
     name, values = _named(column, file), None
     if is_text(column) and not as_names and (values := values_of(column)) is None:
         check_names(column, file)
-    how: dict[str, Any] = {"whole_numbers": "error", "name": name, "option": "--objective "}
+    how: dict[str, Any] = {"name": name, "option": "--objective "}
     target = read_target(column if values is None else values, objective, **how)
     classes: Any = target.classes
     has_whole = classes is not None and classes.dtype.kind == "f" and bool((classes % 1 == 0).all())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from .._plots.by_group import plot_propensity
 from .._rows.folds import deal_folds
 from .._rows.per_row import per_row
-from .._rows.tables import as_frame, as_table, check_orders, check_same_rows, side_by_side
+from .._rows.tables import as_frame, as_table, beside, check_orders, side_by_side
 from .._stats import Interval, corrected_interval
 from .._xgb.matrix import matrix_of
 
@@ -174,10 +173,8 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
 
 
 def _features(x: Any, z: Any) -> pd.DataFrame:
-    tables = [as_table(table, name) for name, table in (("x", x), ("z", z)) if name == "x" or table is not None]
-    if z is not None:
-        check_same_rows(x, z, "x", "z")
-    frame = as_frame(functools.reduce(side_by_side, tables))
+    table, others = as_table(x, "x"), beside(x, z, "x", "z")
+    frame = as_frame(table if others is None else side_by_side(table, others))
     if frame.shape[1] == 0:
         raise ValueError("x must have a column, got none in x and z: pass the features")
     return frame

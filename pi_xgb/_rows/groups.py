@@ -44,26 +44,20 @@ class Groups:
 
 
 def as_groups(
-    sensitive_features: Any,
-    n_rows: int | None = None,
-    *,
-    name: str = "sensitive_features",
-    most: int | None = MAX_GROUPS,
+    values: Any, n_rows: int | None = None, *, name: str = "sensitive_features", most: int | None = MAX_GROUPS
 ) -> Groups:
     """Return the nonempty groups of one column, or the intersections of several, sorted by name.
 
     Takes a list, array, Series or Categorical, several columns as a DataFrame, 2-D array or dict, and columns and
     tables of other libraries. ``most`` is the limit of :func:`check_few`; None skips that check.
     """
-    return groups_of(encoded_columns(sensitive_features, n_rows, name=name), most, name)
+    return groups_of(encoded_columns(values, n_rows, name), most, name)
 
 
-def encoded_columns(
-    sensitive_features: Any, n_rows: int | None = None, *, name: str = "sensitive_features"
-) -> list[Groups]:
+def encoded_columns(values: Any, n_rows: int | None = None, name: str = "sensitive_features") -> list[Groups]:
     """Return the groups of each sensitive column; unnamed columns get Fairlearn's names."""
-    table = columns_of(sensitive_features, name, "sensitive_feature", n_rows)
-    return [_encode(label, values, name) for label, values in table.items()]
+    table = columns_of(values, name, "sensitive_feature", n_rows)
+    return [_encode(label, column, name) for label, column in table.items()]
 
 
 def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS, name: str = "sensitive_features") -> Groups:
@@ -117,8 +111,7 @@ def _encode(label: Hashable, values: pd.Series[Any], name: str) -> Groups:
         codes, names = pd.factorize(values)
     if isinstance(names, pd.CategoricalIndex):
         names = names.astype(names.categories.dtype)
-    absent = codes < 0
-    if absent.any():
+    if (absent := codes < 0).any():
         if names.isin([MISSING]).any():
             raise ValueError(
                 f"{name} has missing values in {label!r}, where a group has the name {MISSING!r}: rename it"

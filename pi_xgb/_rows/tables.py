@@ -147,22 +147,26 @@ def check_no_text(table: Any, name: str) -> None:
         raise ValueError(
             f"the columns of {name} must have no [, ] or < in their names, got {describe(odd)}: rename them"
         )
-    for column, dtype in zip(table.columns, table.dtypes, strict=True):
-        if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):
-            hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
-        elif dtype.kind in "mM":
-            hint = "pass a number, such as days since an event"
-        else:
+    for column, dtype in table.dtypes.items():
+        is_date = dtype.kind in "mM"
+        if not (is_date or pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)):
             continue
+        hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
+        hint = "pass a number, such as days since an event" if is_date else hint
         raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
 
 
-def check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
-    """Raise if the two differ in the number or in the order of rows."""
-    n_expected, n_rows = row_count(X), row_count(privileged)
-    if n_expected != n_rows:
-        raise ValueError(f"{name} must describe the rows of {X_name}: {X_name} has {n_expected} rows, {name} {n_rows}")
-    check_orders({X_name: X, name: privileged})
+def beside(X: Any, data: Any, X_name: str, name: str) -> Any:
+    """Return the data as a table of the rows of X, or raise if they differ in number or order; None stays None."""
+    if data is None:
+        return None
+    table, n_rows = as_table(data, name), row_count(X)
+    if table.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} must describe the rows of {X_name}: {X_name} has {n_rows} rows, {name} {table.shape[0]}"
+        )
+    check_orders({X_name: X, name: data})
+    return table
 
 
 def check_orders(tables: dict[str, Any]) -> None:

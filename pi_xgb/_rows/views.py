@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from .names import describe
-from .tables import as_frame, as_table, check_same_rows, column_names, listed, names_of, side_by_side, take
+from .tables import as_frame, as_table, beside, column_names, listed, names_of, side_by_side, take
 
 EvalSet = list[tuple[Any, Any]]
 
@@ -83,20 +83,12 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
         raise ValueError("X must have at least one column for the student, got none: add a feature")
     if privileged is None:
         return Views(X, sets, None, [], labels, [])
-    z = _beside(X, privileged, "X", "privileged")
+    z = beside(X, privileged, "X", "privileged")
     if shared := set(map(str, column_names(X) or ())) & set(map(str, column_names(z) or ())):
         raise ValueError(f"privileged must have no columns of X, got {describe(sorted(shared))}: drop them")
     pairs = enumerate(zip(sets or (), eval_privileged or (), strict=False))
-    tables = [_beside(X_i, z_i, f"eval_set[{i}]", f"eval_privileged[{i}]") for i, ((X_i, _), z_i) in pairs]
+    tables = [beside(X_i, z_i, f"eval_set[{i}]", f"eval_privileged[{i}]") for i, ((X_i, _), z_i) in pairs]
     return Views(X, sets, z, tables, labels, names_of(z, "privileged"))
-
-
-def _beside(X: Any, table: Any, X_name: str, name: str) -> Any:
-    """Return the privileged table of the rows of X; None stays None."""
-    if table is None:
-        return None
-    check_same_rows(X, table, X_name, name)
-    return as_table(table, name)
 
 
 def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
