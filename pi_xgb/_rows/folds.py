@@ -65,11 +65,11 @@ def read_folds(folds: Any, label: Array, labelled: Array | None, groups: Array |
 
     Rows without a label do not train, and may not be held out. No group may be on both sides.
     """
+    rows = np.arange(len(label))
     if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
-        rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+        rows = rows if labelled is None else rows[labelled]
         named = {} if groups is None else {"groups": groups[rows]}
-        pairs = folds.split(X=label[rows], y=label[rows], **named)
-        folds = ((rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in pairs)
+        folds = folds.split(X=label[rows], y=label[rows], **named)
     expected = "folds must be pairs (training rows, held-out rows) or a splitter of scikit-learn's, got"
     if not isinstance(folds, Iterable):
         raise TypeError(f"{expected} {folds!r}: pass the number of folds as nfold")
@@ -79,7 +79,7 @@ def read_folds(folds: Any, label: Array, labelled: Array | None, groups: Array |
             train, test = pair
         except (TypeError, ValueError):
             raise TypeError(f"{expected} {type(pair).__name__} as fold {number}") from None
-        train, test = (_row_numbers(part, len(label), number) for part in (train, test))
+        train, test = (rows[_row_numbers(part, len(rows), number)] for part in (train, test))
         if labelled is not None:
             train = train[labelled[train]]
             if not (labelled[test].all() and train.size):
@@ -108,7 +108,7 @@ def _row_numbers(part: Any, n_rows: int, number: int) -> Array:
             f"fold {number} must have row numbers from 0 to {n_rows - 1} on both sides, or truth values for all "
             f"{n_rows} rows, got {part!r:.60}"
         )
-    return rows.astype(np.int64)
+    return rows
 
 
 def row_folds(how: Mapping[str, Any], label: Array, labelled: Array | None, query: Array | None) -> list[Fold]:

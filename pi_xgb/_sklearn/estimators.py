@@ -263,12 +263,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         """Return the labels for XGBoost, which converts numbers but rejects missing values."""
         for i, (_, y_i) in enumerate(eval_set or ()):
             numbers_of(y_i, f"eval_set[{i}]")
-        column = on_host(y)
-        if pd.isna(column).any():
-            values, labelled = read_targets(column)
-            return values, eval_set, None, labelled
-        numbers_of(column, "y")
-        return y, eval_set, None, None
+        values, labelled = read_targets(y)
+        return (y, eval_set, None, None) if labelled.all() else (values, eval_set, None, labelled)
 
     def _decoded(self, predicted: Any) -> Any:
         """Return the prediction in the values of y."""
