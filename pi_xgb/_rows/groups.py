@@ -105,20 +105,14 @@ def check_few(groups: Groups, n_rows: int, most: int, name: str = "sensitive_fea
 
 
 def _encode(label: Hashable, values: pd.Series[Any], name: str) -> Groups:
-    try:
-        codes, names = pd.factorize(values, sort=True)
-    except TypeError:  # values of types that cannot be compared
-        codes, names = pd.factorize(values)
-    if isinstance(names, pd.CategoricalIndex):
-        names = names.astype(names.categories.dtype)
-    if (absent := codes < 0).any():
-        if names.isin([MISSING]).any():
+    column = pd.Categorical(values).remove_unused_categories()
+    if column.isna().any():
+        if MISSING in column.categories:
             raise ValueError(
                 f"{name} has missing values in {label!r}, where a group has the name {MISSING!r}: rename it"
             )
-        codes = np.where(absent, len(names), codes)
-        names = pd.Index([*names.tolist(), MISSING], dtype=object)
-    return Groups(np.asarray(codes, np.intp), names.rename(label))
+        column = column.add_categories(pd.Index([MISSING], dtype=object)).fillna(MISSING)
+    return Groups(column.codes.astype(np.intp), column.categories.rename(label))
 
 
 def _intersect(columns: list[Groups]) -> Groups:
