@@ -88,7 +88,7 @@ def test_folds_of_rows_that_are_not_there(folds, error, message):
 
 @pytest.mark.parametrize(
     ("labelled", "query", "most"),
-    [(None, None, "24 rows"), (LABELLED, None, "18 labelled rows"), (None, QUERY, "8 queries")],
+    [(None, None, "24 labelled rows"), (LABELLED, None, "18 labelled rows"), (None, QUERY, "8 queries")],
 )
 def test_bad_nfold_raises(labelled, query, most):
     for nfold, error, message in (

@@ -116,34 +116,33 @@ def row_folds(how: Mapping[str, Any], label: Array, labelled: Array | None, quer
 
     ``how`` has its keywords. It does not return row numbers, which teachers need.
     """
-    folds, nfold = how["folds"], how["nfold"]
+    folds = how["folds"]
     if query is not None and how["stratified"]:
         raise ValueError("stratified must be False for queries, which are assigned to folds as a whole, got True")
-    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
+    if folds is None and not how["stratified"]:
+        return _drawn(how, np.arange(len(label)) if labelled is None else np.flatnonzero(labelled), query)
     if folds is None:
-        units = np.arange(len(rows)) if query is None else pd.factorize(query[rows])[0]
-        what = "queries" if query is not None else "rows" if labelled is None else "labelled rows"
-        check_whole("nfold", nfold, 2)
-        if nfold > (n_units := len(np.unique(units))):
-            raise ValueError(f"nfold must be at most the {n_units} {what}, got {nfold}: use fewer folds")
-        if not how["stratified"]:
-            return _dealt(rows, units, how)
         from sklearn.model_selection import StratifiedKFold
 
-        folds = StratifiedKFold(nfold, shuffle=True, random_state=how["seed"])
+        folds = StratifiedKFold(how["nfold"], shuffle=True, random_state=how["seed"])
     known = read_folds(folds, label, labelled, query)
     if not known:
         raise ValueError("folds must have at least one pair (training rows, held-out rows), got an empty list")
     return known if query is None else [(np.sort(train), np.sort(test)) for train, test in known]
 
 
-def _dealt(rows: Array, units: Array, how: Mapping[str, Any]) -> list[Fold]:
-    """Return the folds of units 0, 1, ... (rows or queries), in an order that XGBoost draws."""
-    sizes = np.bincount(units)
+def _drawn(how: Mapping[str, Any], rows: Array, query: Array | None) -> list[Fold]:
+    """Return the folds of these rows, or of their queries, in an order that XGBoost draws."""
+    units = np.arange(len(rows)) if query is None else pd.factorize(query[rows])[0]
+    sizes, nfold = np.bincount(units), how["nfold"]
+    check_whole("nfold", nfold, 2)
+    if nfold > len(sizes):
+        what = "labelled rows" if query is None else "queries"
+        raise ValueError(f"nfold must be at most the {len(sizes)} {what}, got {nfold}: use fewer folds")
     # XGBoost seeds NumPy's global generator and draws from it; a local one gives the same numbers.
     order = np.random.RandomState(how["seed"]).permutation(len(sizes)) if how["shuffle"] else np.arange(len(sizes))
     in_order = rows[np.argsort(np.argsort(order)[units], kind="stable")]
-    ends = np.cumsum([part.sum() for part in np.array_split(sizes[order], how["nfold"])])
+    ends = np.cumsum([part.sum() for part in np.array_split(sizes[order], nfold)])
     parts = np.split(in_order, ends[:-1])
     return [(np.concatenate([*parts[:k], *parts[k + 1 :]]), test) for k, test in enumerate(parts)]
 
