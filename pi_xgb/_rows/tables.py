@@ -37,8 +37,6 @@ def as_frame(table: Any) -> pd.DataFrame:
         table = table.collect()
     if hasattr(table, "to_frame"):  # a column
         table = table.to_frame()
-    if isinstance(table, pd.DataFrame):
-        return table
     if not hasattr(table, "to_pandas"):
         return pd.DataFrame(table.toarray() if hasattr(table, "toarray") else table)
     frame: pd.DataFrame = table.to_pandas()
@@ -63,8 +61,6 @@ def columns_of(values: Any, name: str, stem: str, n_rows: int | None = None) -> 
     else:
         array = as_columns(name, on_host(values, name), several=True)
         frame = pd.DataFrame(array, dtype=object if array.dtype.kind in "OU" else None).add_prefix(f"{stem}_")
-    if not frame.shape[1]:
-        raise ValueError(f"{name} has no columns: give at least one")
     names_of(frame, name)
     check_count(name, len(frame), n_rows)
     return frame
@@ -89,10 +85,11 @@ def column_names(table: Any) -> list[Any] | None:
 
 
 def names_of(table: Any, name: str) -> list[Any]:
-    """Return the names of the columns, or their positions in an array; raise if two have one name."""
+    """Return the names of the columns, or their positions in an array; raise if there are none, or two of one name."""
     names = column_names(table)
-    if names is None:
-        return list(range(as_table(table, name).shape[1]))
+    names = list(range(as_table(table, name).shape[1])) if names is None else names
+    if not names:
+        raise ValueError(f"{name} must have at least one column, got none: add one")
     index = pd.Index(names, tupleize_cols=False)
     if repeated := index[index.duplicated()].tolist():
         raise ValueError(f"{name} has several columns called {', '.join(map(str, repeated))}: rename them")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -13,8 +12,7 @@ from .tables import as_frame, as_table, beside, column_names, listed, names_of, 
 EvalSet = list[tuple[Any, Any]]
 
 
-@dataclasses.dataclass(frozen=True)
-class Views:
+class Views(NamedTuple):
     """One data set by role. ``eval_privileged`` has None where an evaluation set lacks the columns."""
 
     student: Any
@@ -79,8 +77,6 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
             f"eval_set, got {len(eval_privileged)}: pass both"
         )
     labels = names_of(X, "X")
-    if not labels:
-        raise ValueError("X must have at least one column for the student, got none: add a feature")
     if privileged is None:
         return Views(X, sets, None, [], labels, [])
     z = beside(X, privileged, "X", "privileged")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,8 +110,7 @@ def percentiles(replicates: Values, confidence: float) -> tuple[Values, Values]:
 # increases it again. Its limits are therefore the true gaps at which the observed gap is not unusual.
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(NamedTuple):
     """True gaps from 0 on, ``(levels,)``, and draws of the observed gap at each of them, ``(draws, levels)``."""
 
     truth: Values
