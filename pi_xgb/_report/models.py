@@ -13,6 +13,7 @@ import xgboost
 from .._importance.subject import booster_subject, is_booster
 from .._rows.groups import Groups, as_groups, check_several, encoded_columns
 from .._rows.names import printable
+from .._rows.per_row import SHARE
 from .._rows.row_values import Bools, Floats, as_cut, as_labels, as_scores, row_weights
 from .._rows.tables import check_orders
 from ..metrics._rates import Values
@@ -107,7 +108,7 @@ def score(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> Score
         )
     try:
         features, scores, *booster = _of_booster(model, X, n_rows) if is_booster(model) else _of_other(model, X)
-        scores = as_scores(scores, (0.0, 1.0), "train it with objective='binary:logistic'", "its predictions")
+        scores = as_scores(scores, SHARE, "train it with objective='binary:logistic'", "its predictions")
     except (ValueError, TypeError) as error:
         raise type(error)(f"model {name!r}: {error}") from error
     return ScoredModel(name, model, features, scores, threshold, *booster)

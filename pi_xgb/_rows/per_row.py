@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,19 +13,23 @@ from numpy.typing import NDArray
 from .checks import check_no_mask
 from .names import plain
 
-Range = tuple[float, float]
-
 LARGEST = float(np.finfo(np.float64).max)
-ANY_NUMBER: Range = (-np.inf, np.inf)
-FINITE: Range = (-LARGEST, LARGEST)
-FINITE_IN_SINGLE: Range = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
-NOT_NEGATIVE: Range = (0.0, LARGEST)
-_WORDS = {
-    ANY_NUMBER: "numbers",
-    FINITE: "finite numbers",
-    FINITE_IN_SINGLE: "finite numbers of single precision",
-    NOT_NEGATIVE: "finite and at least 0",
-}
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
+
+
+class Range(NamedTuple):
+    """The least and the greatest number, and words for a message; an infinite end allows infinite numbers."""
+
+    low: float
+    high: float
+    words: str = ""
+
+
+ANY_NUMBER = Range(-np.inf, np.inf, "numbers")
+FINITE = Range(-LARGEST, LARGEST, "finite numbers")
+FINITE_IN_SINGLE = Range(-_LARGEST_SINGLE, _LARGEST_SINGLE, "finite numbers of single precision")
+NOT_NEGATIVE = Range(0.0, LARGEST, "finite and at least 0")
+SHARE = Range(0.0, 1.0)
 
 
 def per_row(
@@ -54,7 +58,7 @@ def per_row(
     kind
         "numbers"; "truth values", including 1 and 0; or "values" of any type, such as the names of groups.
     within
-        The least and the greatest number. An infinite end allows infinite numbers.
+        The range of numbers.
     missing
         Rows without a value (NaN, None, NaT, NA) are an error, or are kept: among numbers as NaN.
     several
@@ -82,13 +86,13 @@ def per_row(
     if numbers.dtype.kind in "biuf":
         # In float64: compared with a smaller float, the ends of the range would become infinite.
         checked = numbers.astype(np.float64)
-        right = np.isin(checked, (0, 1)) if is_truth else (checked >= within[0]) & (checked <= within[1])
+        right = np.isin(checked, (0, 1)) if is_truth else (checked >= within.low) & (checked <= within.high)
         error, advice = ValueError, "correct such values, or leave these rows out"
     else:
         right = np.reshape([_is_number(value) for value in array.flat], array.shape)
         error, advice = TypeError, "encode text as numbers"
     if (wrong := ~(right | gaps)).any():
-        must = _WORDS.get(within, f"numbers from {within[0]:g} to {within[1]:g}")
+        must = within.words or f"numbers from {within.low:g} to {within.high:g}"
         must = "truth values, or 1 and 0" if is_truth else must
         value = array[wrong][0]
         got = f"{value:g}" if isinstance(value, (float, np.floating)) else repr(plain(value))

@@ -11,7 +11,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._warnings import warn_user
-from .per_row import ANY_NUMBER, LARGEST, NOT_NEGATIVE, Range, per_row
+from .per_row import ANY_NUMBER, LARGEST, NOT_NEGATIVE, SHARE, Range, per_row
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
@@ -44,7 +44,7 @@ def read_teacher_weight(teacher_weight: Any, n_rows: int | None = None, name: st
     if teacher_weight is None:
         return None
     hint = "0 ignores the teacher in a row, 1 gives it the weight kl_weight"
-    weights = per_row(name, teacher_weight, n_rows, within=(0.0, MOST_WEIGHT), table="dtrain", hint=hint)
+    weights = per_row(name, teacher_weight, n_rows, within=Range(0.0, MOST_WEIGHT), table="dtrain", hint=hint)
     return None if (weights == 1).all() else weights
 
 
@@ -104,7 +104,7 @@ def as_scores(y_score: Any, within: Range = ANY_NUMBER, hint: str = "", name: st
 
 def as_probabilities(y_score: Any, name: str = "y_score") -> Floats:
     """Return scores that are probabilities."""
-    return as_scores(y_score, (0.0, 1.0), "margins become probabilities by 1 / (1 + exp(-margin))", name)
+    return as_scores(y_score, SHARE, "margins become probabilities by 1 / (1 + exp(-margin))", name)
 
 
 def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64] | None]:
