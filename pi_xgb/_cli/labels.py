@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, 
     has_whole = classes is not None and classes.dtype.kind == "f" and bool((classes % 1 == 0).all())
     # Classes 1 and 2, of which a gap made floats, are not called 1.0 and 2.0.
     if has_whole and abs(classes).max() < 2**53 and not column.map(str).str.endswith(".0").all():
-        target = dataclasses.replace(target, classes=classes.astype(np.int64))
+        target = target._replace(classes=classes.astype(np.int64))
     if target.classes is not None and values is not None:
         names = [*target.classes.tolist(), *target.classes.astype(np.float64).tolist()]  # 1.0 reproduces class 1
         if not column[values.notna()].str.strip().isin(map(str, names)).all():  # 007 is not 7
@@ -59,7 +58,7 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, 
             f"{name} has the number {twice[0]} in several spellings, {describe(twice)}: write it in one way, or add "
             f"--categories {column.name} if they name different classes"
         )
-    return dataclasses.replace(target, classes=texts.to_numpy(np.str_))
+    return target._replace(classes=texts.to_numpy(np.str_))
 
 
 def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:

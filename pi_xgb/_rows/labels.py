@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,8 +20,7 @@ OF_CLASSES = ("multi:softprob", "multi:softmax")
 _TO_NUMBERS = "encode or scale them, or train with an objective of classes"
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """The labels of y, one entry per row; ``classes`` are the names of 0, 1, ...
 
     ``values`` are float32. ``classes`` is None for numbers. ``labelled`` is None where every row has a label; else it
