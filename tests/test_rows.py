@@ -91,7 +91,7 @@ def test_groups_of_several_columns_are_their_intersections_by_name(rows):
     expected = sorted(set(rows))
     table = pd.DataFrame(rows, columns=["s", "t", "u"])
     for held in (table, table.to_dict("list"), pl.DataFrame(table.to_dict("list")), pa.Table.from_pandas(table)):
-        found = groups.as_groups(held, len(rows), most=None)
+        found = groups.groups_of(groups.encoded_columns(held, len(rows)))
         assert [tuple(name) for name in found.names] == expected
         assert [expected[code] for code in found.codes] == rows
         assert list(found.names.names) == ["s", "t", "u"]

@@ -11,7 +11,7 @@ import pandas as pd
 import xgboost
 
 from .._importance.subject import booster_subject, is_booster
-from .._rows.groups import Groups, as_groups, check_several, encoded_columns
+from .._rows.groups import Groups, as_groups, encoded_columns
 from .._rows.names import printable
 from .._rows.per_row import SHARE
 from .._rows.row_values import Bools, Floats, as_cut, as_labels, as_scores, row_weights
@@ -66,8 +66,7 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Re
     columns = encoded_columns(sensitive_features, labels.size)
     names = _distinct("sensitive_features has columns", [column.names.name for column in columns])
     sensitive = pd.DataFrame({name: _in_words(column) for name, column in zip(names, columns, strict=True)})
-    groups = as_groups(sensitive, labels.size)
-    check_several(groups)
+    groups = as_groups(sensitive, labels.size, are_compared=True)
     check_orders({"X": X, "y": y, "sensitive_features": sensitive_features})
     return ReportRows(labels, row_weights(sample_weight, labels.size), groups, sensitive, n_columns)
 

@@ -44,14 +44,18 @@ class Groups:
 
 
 def as_groups(
-    values: Any, n_rows: int | None = None, *, name: str = "sensitive_features", most: int | None = MAX_GROUPS
+    values: Any, n_rows: int | None = None, *, name: str = "sensitive_features", are_compared: bool = False
 ) -> Groups:
     """Return the nonempty groups of one column, or the intersections of several, sorted by name.
 
     Takes a list, array, Series or Categorical, several columns as a DataFrame, 2-D array or dict, and columns and
-    tables of other libraries. ``most`` is the limit of :func:`check_few`; None skips that check.
+    tables of other libraries. Raise if there are too many groups, or a single one where they ``are_compared``.
     """
-    return groups_of(encoded_columns(values, n_rows, name), most, name)
+    groups = groups_of(encoded_columns(values, n_rows, name))
+    check_few(groups, groups.codes.size, name=name)
+    if are_compared:
+        check_several(groups)
+    return groups
 
 
 def encoded_columns(values: Any, n_rows: int | None = None, name: str = "sensitive_features") -> list[Groups]:
@@ -60,12 +64,9 @@ def encoded_columns(values: Any, n_rows: int | None = None, name: str = "sensiti
     return [_encode(label, column, name) for label, column in table.items()]
 
 
-def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS, name: str = "sensitive_features") -> Groups:
+def groups_of(columns: list[Groups]) -> Groups:
     """Return the intersections of encoded columns; a single column is unchanged."""
-    groups = columns[0] if len(columns) == 1 else _intersect(columns)
-    if most is not None:
-        check_few(groups, groups.codes.size, most, name)
-    return groups
+    return columns[0] if len(columns) == 1 else _intersect(columns)
 
 
 def everyone(n_rows: int) -> Groups:
@@ -97,7 +98,7 @@ def check_several(groups: Groups) -> None:
         raise ValueError(f"sensitive_features has one group only, {describe(groups.names)}: at least two are compared")
 
 
-def check_few(groups: Groups, n_rows: int, most: int, name: str = "sensitive_features") -> None:
+def check_few(groups: Groups, n_rows: int, most: int = MAX_GROUPS, name: str = "sensitive_features") -> None:
     """Raise if there are more than ``most`` groups, or fewer than two rows per group on average."""
     limit = min(most, max(2, n_rows // 2))
     if groups.count > limit:
