@@ -11,6 +11,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._xgb.matrix import query_of_row, row_fields
+from .per_row import FINITE, per_row
 
 Evals = list[tuple[xgboost.DMatrix, str]]
 
@@ -27,11 +28,8 @@ def check_matrix(matrix: Any, name: str) -> None:
     if matrix.num_row() and not matrix.num_col():
         raise ValueError(f"{name} has no columns, nothing to learn from: add at least one feature")
     margin = matrix.get_base_margin()
-    wrong = np.unique(np.argwhere(~np.isfinite(margin))[:, 0])
-    if wrong.size:
-        raise ValueError(
-            f"the base_margin of {name} must be finite, got {wrong.size} rows where it is not, first row {wrong[0]}"
-        )
+    if margin.size:
+        per_row(f"the base_margin of {name}", margin, within=FINITE, several=True)
 
 
 def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
