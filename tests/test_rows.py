@@ -80,7 +80,7 @@ def test_tables_with_the_same_index_in_another_order_raise():
         tables.beside(frame(0, 1), other, "X", "z")
     with pytest.raises(ValueError, match="z and X have the same index"):
         tables.check_orders({"X": frame(0, 1), "z": frame(1, 0)})
-    with pytest.raises(ValueError, match="z must describe the rows of X: X has 2 rows, z 1"):
+    with pytest.raises(ValueError, match="z must have one value for each of the 2 rows of X, got 1"):
         tables.beside([[1], [2]], [[1]], "X", "z")
 
 
@@ -223,8 +223,8 @@ def test_views_of_a_table_apart():
         ((X, sets, z, [z, z], None), "and a table (or None) for each of the 1"),
         ((X, None, z, [z], None), "and a table (or None) for each of the 0"),
         ((X, sets, None, [z], None), "eval_privileged needs privileged"),
-        ((X, sets, z, [z[:1]], None), "eval_privileged[0] must describe the rows of eval_set[0]"),
-        ((X, None, z[:1], None, None), "privileged must describe the rows of X"),
+        ((X, sets, z, [z[:1]], None), "eval_privileged[0] must have one value for each of the 2 rows of eval_set[0]"),
+        ((X, None, z[:1], None, None), "privileged must have one value for each of the 2 rows of X"),
         ((X, sets, z, None, [0]), "privileged and privileged_features were both given"),
         ((X, sets, None, [z], [0]), "eval_privileged and privileged_features were both given"),
         ((X, None, None, None, [0, 1, 2]), "privileged_features must leave the student a column of X, got all 3"),

@@ -99,7 +99,7 @@ def test_bad_input_is_refused():
     known = np.arange(60) % 2 == 0
     for arguments, error, match in [
         ((x, z, known[:9]), ValueError, "labelled.*60.*9"),
-        ((x, z.iloc[:9], known), ValueError, "z.*x.*60.*9"),
+        ((x, z.iloc[:9], known), ValueError, "z.*60.*x.*9"),
         ((x, z, np.ones(60)), ValueError, "labelled.*60 and 0"),
         ((x, z, np.arange(60) < 3), ValueError, "labelled.*5.*3 and 57"),
         ((x, z, np.arange(60)), ValueError, "labelled must be truth values"),

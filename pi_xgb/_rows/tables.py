@@ -157,11 +157,8 @@ def beside(X: Any, data: Any, X_name: str, name: str) -> Any:
     """Return the data as a table of the rows of X, or raise if they differ in number or order; None stays None."""
     if data is None:
         return None
-    table, n_rows = as_table(data, name), row_count(X)
-    if table.shape[0] != n_rows:
-        raise ValueError(
-            f"{name} must describe the rows of {X_name}: {X_name} has {n_rows} rows, {name} {table.shape[0]}"
-        )
+    table = as_table(data, name)
+    check_count(name, int(table.shape[0]), row_count(X), X_name)
     check_orders({X_name: X, name: data})
     return table
 
