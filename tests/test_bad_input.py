@@ -290,7 +290,7 @@ CASES: dict[str, list[Case]] = {
         value_error(
             ("train", "train jpib"),
             "base_margin",
-            "1 row",
+            "1 missing value",
             "row 7",
             dtrain=lambda c: c.rows.dtrain(base_margin=row_7(c.rows.margin, np.nan)),
         ),

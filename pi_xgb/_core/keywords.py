@@ -12,16 +12,16 @@ from xgboost import collective
 
 from .._rows.checks import check_choice, check_whole, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_metric, check_no_overlap, check_same_rows
-from .._rows.supervision import (
+from .._rows.row_values import (
     check_evals_are_labelled,
     checked_groups,
     read_labelled,
     read_teacher_weight,
-    weight_of_known,
+    weight_beside,
 )
 from .._warnings import warn_user
 from .._xgb.collective import all_or_none, on_any_worker
-from .._xgb.matrix import can_be_cut, side_by_side
+from .._xgb.matrix import can_be_cut, rows_without_values, side_by_side
 from .._xgb.params import objective_name
 from .blend import answer
 from .crossfit import SharedFolds
@@ -295,7 +295,7 @@ class Keywords:
         dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
         teacher_weight = known = read_teacher_weight(self.teacher_weight, training.n_rows)
         if self.teacher_weight is None and self._trained and self.privileged is not None:
-            known = weight_of_known(self.privileged, besides=dtrain)
+            known = weight_beside(rows_without_values(self.privileged, dtrain.feature_names or ()))
         kl_weight = self.kl_weight
         if kl_weight is None and not self.has_own_weights:
             kl_weight = default_kl_weight(self.teacher)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,10 @@ import xgboost
 from numpy.typing import NDArray
 
 from .._plots.by_group import plot_propensity
+from .._rows.folds import deal_folds
 from .._rows.per_row import per_row
-from .._rows.tables import as_frame, as_table, check_same_order, check_same_rows, side_by_side
-from .._stats.folds import deal_folds
-from .._stats.paired import Interval, corrected_interval
+from .._rows.tables import as_frame, as_table, beside, check_orders, side_by_side
+from .._stats import Interval, corrected_interval
 from .._xgb.matrix import matrix_of
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     """
     table = _features(x, z)
     known = per_row("labelled", labelled, len(table), "truth values", table="x", hint="build it as y.notna()")
-    check_same_order(x, labelled, "x", "labelled")
+    check_orders({"x": x, "labelled": labelled})
     n_known, n_others = int(known.sum()), int((~known).sum())
     if min(n_known, n_others) < _FOLDS:
         raise ValueError(
@@ -152,7 +151,9 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     from scipy.stats import mannwhitneyu
 
     matrix, propensity, aucs = matrix_of(table, known), np.empty(len(known)), []
-    for train, test in deal_folds(known, _FOLDS, 0):
+    fold_of = deal_folds(known, _FOLDS, 0)
+    for fold in range(_FOLDS):
+        train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         propensity[test] = xgboost.train(_PARAMS, matrix.slice(train), _ROUNDS).predict(matrix.slice(test))
         with_label, without = propensity[test][known[test]], propensity[test][~known[test]]
         aucs.append(mannwhitneyu(with_label, without).statistic / (len(with_label) * len(without)))
@@ -172,10 +173,8 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
 
 
 def _features(x: Any, z: Any) -> pd.DataFrame:
-    tables = [as_table(table, name) for name, table in (("x", x), ("z", z)) if name == "x" or table is not None]
-    if z is not None:
-        check_same_rows(x, z, "x", "z")
-    frame = as_frame(functools.reduce(side_by_side, tables))
+    table, others = as_table(x, "x"), beside(x, z, "x", "z")
+    frame = as_frame(table if others is None else side_by_side(table, others))
     if frame.shape[1] == 0:
         raise ValueError("x must have a column, got none in x and z: pass the features")
     return frame
