@@ -237,12 +237,15 @@ CASES: dict[str, list[Case]] = {
             privileged=lambda c: c.rows.dtrain(),
             dtrain=lambda c: c.privileged,
         ),
-        value_error(
-            ("train boosted", "train jpib"),
-            "base_margin",
-            "privileged",
-            objective=POISSON,
-            dtrain=lambda c: c.rows.dtrain(base_margin=c.rows.margin),
+        *(
+            value_error(
+                ("train boosted", "train jpib"),
+                "privileged must have the base_margin of dtrain",
+                objective=POISSON,
+                dtrain=lambda c: c.rows.dtrain(base_margin=c.rows.margin),
+                privileged=lambda c, other=other: c.rows.dprivileged(**other),
+            )
+            for other in ({}, {"base_margin": np.ones(N)})
         ),
         type_error(
             (*PRIVILEGED, "fit_teacher", "JointObjective", "JointTeacher"),
@@ -287,7 +290,7 @@ CASES: dict[str, list[Case]] = {
         value_error(
             ("train", "train jpib"),
             "base_margin",
-            "1 row",
+            "1 missing value",
             "row 7",
             dtrain=lambda c: c.rows.dtrain(base_margin=row_7(c.rows.margin, np.nan)),
         ),

@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 
 import pi_xgb
 from pi_xgb._core.learners import forest, gathered
-from pi_xgb._stats.folds import deal_groups
+from pi_xgb._rows.folds import deal_folds
 from pi_xgb.constraints import DemographicParity
 
 ROUNDS = 6
@@ -192,8 +192,9 @@ def student_of_folds(parts: list[np.ndarray], rounds: int, known: Any, groups: A
     fold = np.full(N_ROWS, -1)
     for part in parts:
         own = part[known[part]]
-        for k, (_, held_out) in enumerate(deal_groups(y[own], groups[own], crossfit, 0, classes=True)):
-            fold[np.isin(groups, groups[own[held_out]])] = k
+        dealt = deal_folds(y[own], crossfit, 0, groups[own], classes=True)
+        for k in range(crossfit):
+            fold[np.isin(groups, groups[own[dealt == k]])] = k
     predictions = []
     for k in range(crossfit):
         seen = known & (fold != k)

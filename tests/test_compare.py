@@ -221,7 +221,7 @@ def test_the_objective_follows_from_y(y, metric):
     ("wrong", "error", "message"),
     [
         ({"privileged": None}, ValueError, "needs privileged features"),
-        ({"privileged": rows(100)[1]}, ValueError, "must describe the rows of X"),
+        ({"privileged": rows(100)[1]}, ValueError, "privileged must have one value for each of the 160"),
         ({"privileged": rows()[0]}, ValueError, "privileged must have no columns of X"),
         ({"y": rows()[2].where(rows()[2] > 0)}, ValueError, "y has the same value in every labelled row, 1.0"),
         ({"y": np.full(160, np.nan)}, ValueError, "y has no row with a label"),
@@ -233,7 +233,7 @@ def test_the_objective_follows_from_y(y, metric):
             ValueError,
             "y must be finite .* got inf in row 7",
         ),
-        ({"y": np.arange(320).reshape(160, 2), "params": {}}, ValueError, "y must be one column, got 2"),
+        ({"y": np.arange(320).reshape(160, 2), "params": {}}, ValueError, "y must have one column, got shape"),
         ({"y": rows()[2][:-1]}, ValueError, "y must .* each of the 160 rows of X, got 159"),
         ({"y": rows()[2][::-1]}, ValueError, "y and X have the same index in another order"),
         ({"sample_weight": pd.Series(np.ones(160))[::-1]}, ValueError, "sample_weight and X have the same index"),

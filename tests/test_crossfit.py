@@ -22,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 
 import pi_xgb
 from pi_xgb._core.crossfit import LEFT_OUT, SHARED, Folds, out_of_fold
-from pi_xgb._stats.folds import deal_folds, deal_groups
+from pi_xgb._rows.folds import deal_folds
 
 ROUNDS = 4
 HAVE_MEAN = (*LOGISTIC, *CLASSES, *AMOUNTS)
@@ -41,14 +41,13 @@ def by_hand(rows: Problem, params: dict, n_folds: int, labelled: np.ndarray, gro
     label = rows.y[:, 0] if rows.y.ndim == 2 else rows.y
     groups = rows.qid if groups is None else groups
     classes = rows.objective in LOGISTIC + CLASSES
-    if groups is None:
-        pairs = deal_folds(label[known], n_folds, seed)
-    else:
-        pairs = deal_groups(label[known], groups[known], n_folds, seed, classes=classes)
+    own = None if groups is None else groups[known]
+    dealt = deal_folds(label[known], n_folds, seed, own, classes=classes)
     whole, boosters = rows.dprivileged(weighted=True), []
     shown = np.zeros((n_folds, *rows.q.shape), np.float32)
     fold_of = np.full(rows.n, -1)
-    for fold, (rest, held_out) in enumerate(pairs):
+    for fold in range(n_folds):
+        rest = dealt != fold
         part = whole.slice(known[rest], allow_groups=True)
         if rows.qid is not None:
             part = xgb.DMatrix(
@@ -60,7 +59,7 @@ def by_hand(rows: Problem, params: dict, n_folds: int, labelled: np.ndarray, gro
             )
         boosters.append(xgb.train(params, part, ROUNDS))
         shown[fold] = says(rows.objective, boosters[-1], whole)
-        fold_of[known[held_out]] = fold
+        fold_of[known[~rest]] = fold
     if groups is not None:  # rows without a label go with their group
         for group in np.unique(groups[known]):
             fold_of[groups == group] = fold_of[known][groups[known] == group][0]
@@ -200,11 +199,11 @@ def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs, memb
 def test_folds_are_a_partition_with_each_class_spread_evenly(n_folds):
     label = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=101, p=[0.7, 0.25, 0.05]).astype(np.float32)
     folds = deal_folds(label, n_folds, 0)
-    np.testing.assert_array_equal(np.sort(np.concatenate([held_out for _, held_out in folds])), np.arange(101))
     for kind in (label == 0, label == 1, label == 2, label >= 0):
-        counts = [int(kind[held_out].sum()) for _, held_out in folds]
+        counts = np.bincount(folds[kind], minlength=n_folds)
+        assert len(counts) == n_folds
         assert max(counts) - min(counts) <= 1
-    assert [part.tolist() for _, part in deal_folds(label, n_folds, 1)] != [part.tolist() for _, part in folds]
+    assert deal_folds(label, n_folds, 1).tolist() != folds.tolist()
 
 
 @pytest.mark.parametrize(("ones", "n_groups", "folds"), [(80, None, 5), (3, None, 3), (1, None, 2), (80, 4, 4)])

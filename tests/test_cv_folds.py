@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-from pi_xgb._rows.cv_folds import Dealing, with_unlabelled
+from pi_xgb._rows.folds import row_folds, with_unlabelled
 
 N = 24
 LABEL = np.arange(N) % 3 == 0
@@ -16,7 +16,8 @@ rows_known = pytest.mark.parametrize("labelled", [None, LABELLED])
 
 
 def dealt(labelled=None, query=None, nfold=4, stratified=False, folds=None, shuffle=True, seed=5):
-    return Dealing(nfold, stratified, folds, shuffle, seed).row_folds(LABEL.astype(np.float32), labelled, query)
+    how = {"nfold": nfold, "stratified": stratified, "folds": folds, "shuffle": shuffle, "seed": seed}
+    return row_folds(how, LABEL.astype(np.float32), labelled, query)
 
 
 def assert_same(ours, theirs):
@@ -57,7 +58,7 @@ def test_folds_of_the_user_are_taken_as_they_are():
     # Rows without a label do not train as if they had one, and cannot be held out.
     held = [(rest, out[LABELLED[out]]) for rest, out in given]
     assert_same(dealt(LABELLED, folds=held), [(rest[LABELLED[rest]], out) for rest, out in held])
-    with pytest.raises(ValueError, match=r"hold out.*2 rows"):
+    with pytest.raises(ValueError, match=r"hold out.*2 held-out rows"):
         dealt(LABELLED, folds=given)
 
 
@@ -87,7 +88,7 @@ def test_folds_of_rows_that_are_not_there(folds, error, message):
 
 @pytest.mark.parametrize(
     ("labelled", "query", "most"),
-    [(None, None, "24 rows"), (LABELLED, None, "18 labelled rows"), (None, QUERY, "8 queries")],
+    [(None, None, "24 labelled rows"), (LABELLED, None, "18 labelled rows"), (None, QUERY, "8 queries")],
 )
 def test_bad_nfold_raises(labelled, query, most):
     for nfold, error, message in (

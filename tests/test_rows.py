@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import pi_xgb
-from pi_xgb._rows import groups, supervision, tables, vectors, views
+from pi_xgb._rows import groups, row_values, tables, views
 from pi_xgb._rows.labels import encode_labels, read_target
 from pi_xgb.sklearn import PrivilegedXGBClassifier
 
 HIDDEN = np.ma.array([0.0, 1.0, 0.5, 1.0], mask=[True, False, False, False])
 READERS = {
-    "labelled": lambda values: supervision.read_labelled(values, 4),
-    "teacher_weight": lambda values: supervision.read_teacher_weight(values, 4),
-    "groups": lambda values: supervision.checked_groups(values, 4),
-    "y_true": lambda values: vectors.as_labels(values, 4),
-    "y_score": vectors.as_probabilities,
-    "sample_weight": lambda values: supervision.row_weights(values, 4),
+    "labelled": lambda values: row_values.read_labelled(values, 4),
+    "teacher_weight": lambda values: row_values.read_teacher_weight(values, 4),
+    "groups": lambda values: row_values.checked_groups(values, 4),
+    "y_true": lambda values: row_values.as_labels(values, 4),
+    "y_score": row_values.as_probabilities,
+    "sample_weight": lambda values: row_values.row_weights(values, 4),
     "sensitive_features": lambda values: groups.as_groups(values, 4),
     "sensitive_features['sex']": lambda values: groups.as_groups({"sex": values}, 4),
     "merit": pi_xgb.constraints.Meritocracy,
@@ -49,7 +49,7 @@ def test_reader_of_masked_array_raises_where_a_value_is_hidden(name):
         ("labelled", [1, 0, 1, 7], "truth values, or 1 and 0, got 7 in row 3: build it as y.notna"),
         ("labelled", [1, 0, None, 1], "a value in every row, got 1 missing values"),
         ("labelled", [1, 0], "one value for each of the 4 rows of dtrain, got 2"),
-        ("labelled", np.ones((4, 2)), "one column, got 2"),
+        ("labelled", np.ones((4, 2)), r"one column, got shape \(4, 2\)"),
         ("teacher_weight", [0, 1.1e12, 1, 1], r"numbers from 0 to 1e\+12, got 1.1e\+12 in row 1"),
         ("teacher_weight", [0, 1, np.nan, 1], "a value in every row, got 1 missing"),
         ("groups", ["a", None, "b", None], "2 missing values in 4, first in row 1: give a row without a group"),
@@ -77,11 +77,11 @@ def frame(*index):
 
 def test_tables_with_the_same_index_in_another_order_raise():
     for other in (frame(0, 1), frame(5, 0), np.zeros(2), pl.DataFrame({"a": [1, 2]})):
-        tables.check_same_rows(frame(0, 1), other, "X", "z")
+        tables.beside(frame(0, 1), other, "X", "z")
     with pytest.raises(ValueError, match="z and X have the same index"):
-        tables.check_same_order(frame(0, 1), frame(1, 0), "X", "z")
-    with pytest.raises(ValueError, match="z must describe the rows of X: X has 2 rows, z 1"):
-        tables.check_same_rows([[1], [2]], [[1]], "X", "z")
+        tables.check_orders({"X": frame(0, 1), "z": frame(1, 0)})
+    with pytest.raises(ValueError, match="z must have one value for each of the 2 rows of X, got 1"):
+        tables.beside([[1], [2]], [[1]], "X", "z")
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.booleans()), min_size=12, max_size=30))
@@ -91,7 +91,7 @@ def test_groups_of_several_columns_are_their_intersections_by_name(rows):
     expected = sorted(set(rows))
     table = pd.DataFrame(rows, columns=["s", "t", "u"])
     for held in (table, table.to_dict("list"), pl.DataFrame(table.to_dict("list")), pa.Table.from_pandas(table)):
-        found = groups.as_groups(held, len(rows), most=None)
+        found = groups.groups_of(groups.encoded_columns(held, len(rows)))
         assert [tuple(name) for name in found.names] == expected
         assert [expected[code] for code in found.codes] == rows
         assert list(found.names.names) == ["s", "t", "u"]
@@ -173,7 +173,7 @@ def test_columns_that_x_lacks_raise(X, wanted, message):
 def test_x_that_is_no_table_raises():
     assert tables.as_table(pd.Series([1, 2]), "X").shape == tables.as_table([1, 2], "X").shape == (2, 1)
     for X, message in (
-        ([[[1]]], r"rows and columns, got an array of shape \(1, 1, 1\)"),
+        ([[[1]]], r"rows and columns, got a list of shape \(1, 1, 1\)"),
         ([[1], [1, 2]], "one length"),
     ):
         with pytest.raises(ValueError, match=f"X must have .*{message}"):
@@ -223,8 +223,8 @@ def test_views_of_a_table_apart():
         ((X, sets, z, [z, z], None), "and a table (or None) for each of the 1"),
         ((X, None, z, [z], None), "and a table (or None) for each of the 0"),
         ((X, sets, None, [z], None), "eval_privileged needs privileged"),
-        ((X, sets, z, [z[:1]], None), "eval_privileged[0] must describe the rows of eval_set[0]"),
-        ((X, None, z[:1], None, None), "privileged must describe the rows of X"),
+        ((X, sets, z, [z[:1]], None), "eval_privileged[0] must have one value for each of the 2 rows of eval_set[0]"),
+        ((X, None, z[:1], None, None), "privileged must have one value for each of the 2 rows of X"),
         ((X, sets, z, None, [0]), "privileged and privileged_features were both given"),
         ((X, sets, None, [z], [0]), "eval_privileged and privileged_features were both given"),
         ((X, None, None, None, [0, 1, 2]), "privileged_features must leave the student a column of X, got all 3"),

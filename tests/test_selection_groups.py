@@ -50,7 +50,7 @@ def test_select_takes_groups_and_hands_them_to_a_splitter():
     [
         ({"groups": patients()[:7]}, "one value for each of the 120 rows, got 7"),
         ({"groups": patients().where(lambda g: g != "patient 3")}, "groups must .* 6 missing"),
-        ({"groups": [[1, 2]] * 60}, "groups must be one column"),
+        ({"groups": [[1, 2]] * 60}, "groups must have one column"),
         ({"groups": np.zeros(120)}, r"groups.*1 distinct.*2 folds"),
         ({"groups": np.arange(120) % 20, "nfold": 21}, r"groups.*20 distinct.*21 fold"),
         ({"groups": rows()[2]}, r"class 0.*two groups.*got one"),

@@ -20,7 +20,7 @@ import pandas as pd
 import xgboost
 
 from .._core.losses import LOSSES
-from .._rows.vectors import as_cut
+from .._rows.row_values import as_cut
 from .model import Model, load_model
 from .options import check_target
 from .output import new_output, print_table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from .._core.losses import LOSSES, check_bounds
 from .._rows.labels import Target, encode_labels, read_target, warn_of_odd_classes
 from .._rows.names import describe
 from .._rows.per_row import per_row
-from .._rows.supervision import no_labelled_row
+from .._rows.row_values import no_labelled_row
 from .._rows.words import first_text, is_text, place_of
 from .features import check_names
 from .table import values_of
@@ -34,13 +33,13 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, 
     name, values = _named(column, file), None
     if is_text(column) and not as_names and (values := values_of(column)) is None:
         check_names(column, file)
-    how: dict[str, Any] = {"whole_numbers": "error", "name": name, "option": "--objective "}
+    how: dict[str, Any] = {"name": name, "option": "--objective "}
     target = read_target(column if values is None else values, objective, **how)
     classes: Any = target.classes
     has_whole = classes is not None and classes.dtype.kind == "f" and bool((classes % 1 == 0).all())
     # Classes 1 and 2, of which a gap made floats, are not called 1.0 and 2.0.
     if has_whole and abs(classes).max() < 2**53 and not column.map(str).str.endswith(".0").all():
-        target = dataclasses.replace(target, classes=classes.astype(np.int64))
+        target = target._replace(classes=classes.astype(np.int64))
     if target.classes is not None and values is not None:
         names = [*target.classes.tolist(), *target.classes.astype(np.float64).tolist()]  # 1.0 reproduces class 1
         if not column[values.notna()].str.strip().isin(map(str, names)).all():  # 007 is not 7
@@ -59,7 +58,7 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, 
             f"{name} has the number {twice[0]} in several spellings, {describe(twice)}: write it in one way, or add "
             f"--categories {column.name} if they name different classes"
         )
-    return dataclasses.replace(target, classes=texts.to_numpy(np.str_))
+    return target._replace(classes=texts.to_numpy(np.str_))
 
 
 def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:

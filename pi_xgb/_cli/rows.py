@@ -14,7 +14,7 @@ import xgboost
 from .._arrays import Array
 from .._labels.maturity import mature
 from .._rows.names import describe
-from .._rows.supervision import checked_groups, row_weights
+from .._rows.row_values import checked_groups, row_weights
 from .._xgb.matrix import matrix_of, set_queries
 from .features import Categories, categories_of, known_features, learned_features
 from .labels import has_text_names, later_labels, training_labels
@@ -164,7 +164,7 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
             )
         log(f"note: {n_gaps} of {len(frame)} rows of {file} have no label and are left out")
         frame = frame[target.labelled]
-        target = dataclasses.replace(target, values=target.values[target.labelled], labelled=None)
+        target = target._replace(values=target.values[target.labelled], labelled=None)
     x = learned_features(frame[columns["features"]], file, columns["categories"])
     z = learned_features(frame[columns["privileged"]], file, columns["categories"]) if columns["privileged"] else None
     per_row = {} if target.labelled is None else {"labelled": target.labelled}

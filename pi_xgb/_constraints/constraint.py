@@ -11,8 +11,7 @@ import numpy as np
 from xgboost import collective
 
 from .._arrays import Array, array_module, to_host
-from .._core.blend import HESSIANS, Hessian
-from .._core.training import About, Teacher, Training
+from .._core.training import HESSIANS, About, Hessian, Teacher, Training
 from .._rows.checks import check_choice
 from .._rows.groups import Groups, shared_codes
 from .._xgb.collective import all_or_none, global_sum

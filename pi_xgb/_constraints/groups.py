@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.blend import Hessian
+from .._core.training import Hessian
 from .._rows.checks import check_choice
-from .._rows.groups import MISSING, Groups, as_groups, check_few, check_several
+from .._rows.groups import MISSING, Groups, check_few, check_several, encoded_columns, groups_of
 from .._xgb.collective import gathered
 from .constraint import Constraint
 from .distribution import Table, tabulate
@@ -29,7 +29,7 @@ class BetweenGroups(Constraint):
     """The name in :mod:`pi_xgb.metrics` of the difference that the constraint closes."""
 
     def __init__(self, sensitive_features: Any, *, soft: bool, hessian: Hessian) -> None:
-        super().__init__(as_groups(sensitive_features, most=None).by_appearance(), soft=soft, hessian=hessian)
+        super().__init__(groups_of(encoded_columns(sensitive_features)).by_appearance(), soft=soft, hessian=hessian)
         self.groups = self._own.names.tolist()
 
     def _check_values(self, rows: Groups, n_rows: int) -> None:

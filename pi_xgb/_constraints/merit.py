@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.blend import Hessian
+from .._core.training import Hessian
 from .._rows.groups import Groups
 from .._rows.per_row import per_row
 from .._xgb.collective import gathered

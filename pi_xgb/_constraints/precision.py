@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array
-from .._core.blend import Hessian
+from .._core.training import Hessian
 from .._xgb.collective import global_sum
 from .distribution import bounds, tabulate
 from .groups import BetweenGroups

@@ -10,10 +10,9 @@ import pandas as pd
 from xgboost import collective
 
 from .._arrays import Array
-from .._core.blend import Hessian
-from .._core.training import Teacher
+from .._core.training import Hessian, Teacher
 from .._rows.checks import check_whole
-from .._rows.groups import Groups, as_groups
+from .._rows.groups import Groups, encoded_columns, groups_of
 from .._rows.tables import columns_of, number_table
 from .constraint import Constraint
 from .neighbours import Neighbours, k_nearest, same_key, within_radius
@@ -91,7 +90,7 @@ class IndividualFairness(Constraint):
             table = columns_of(key, "key", "key")
             if table.isna().any(axis=None):
                 raise ValueError("key must have a value in every row, got missing values: give these a value each")
-            own = as_groups(table, name="key", most=None).by_appearance()
+            own = groups_of(encoded_columns(table, name="key")).by_appearance()
         else:  # codes are positions in the features
             own = Groups(np.arange(len(self._features)), pd.RangeIndex(len(self._features)))
         super().__init__(own, soft=soft, hessian=hessian)

@@ -36,9 +36,7 @@ from .._rows.checks import check_no_mask
 from .._xgb.collective import global_sum
 from .._xgb.params import steps_of
 from .losses import NUMBERS
-from .training import HESSIANS as HESSIANS
 from .training import Guide, Student, Training
-from .training import Hessian as Hessian
 
 # Damped steps: 70 % of a gap is closed at once, 10 % per round by the running mean. They converge even if trees move
 # 2.7 times what the Hessian implies; with shares that sum to 2 only up to 1.3 times.

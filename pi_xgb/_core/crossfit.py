@@ -16,8 +16,8 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.checks import check_whole
+from .._rows.folds import check_enough_groups, deal_folds
 from .._rows.groups import on_several_workers
-from .._stats.folds import check_enough_groups, deal_folds, deal_groups
 from .._xgb.collective import global_max
 from .._xgb.matrix import query_of_row
 from .._xgb.threads import in_threads
@@ -253,13 +253,8 @@ def deal_labelled(
     """
     label = label[:, 0] if label.ndim == 2 else label
     rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
-    if groups is None:
-        folds = deal_folds(label[rows], n_folds, seed)
-    else:
-        folds = deal_groups(label[rows], groups[rows], n_folds, seed, classes=classes)
     fold_of = np.full(len(label), -1)
-    for fold, (_, held_out) in enumerate(folds):
-        fold_of[rows[held_out]] = fold
+    fold_of[rows] = deal_folds(label[rows], n_folds, seed, None if groups is None else groups[rows], classes=classes)
     return fold_of if groups is None or labelled is None else _of_groups(fold_of, groups)
 
 

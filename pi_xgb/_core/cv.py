@@ -16,10 +16,10 @@ from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
-from .._rows.cv_folds import Dealing, Fold, with_unlabelled
+from .._rows.folds import Fold, row_folds, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
-from .._rows.supervision import read_labelled
+from .._rows.row_values import read_labelled
 from .._warnings import warn_user
 from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
 from .._xgb.params import user_params
@@ -181,16 +181,15 @@ def _cv_with_objective(
 ) -> Any:
     """``xgboost.cv`` with an objective whose values per row are cut into folds with the matrix."""
     labelled, query = read_labelled(getattr(obj, "labelled", None), dtrain.num_row()), query_of_row(dtrain)
-    dealt = _dealing(keywords).row_folds(labels_of(dtrain), labelled, query)
-    row_folds = with_unlabelled(dealt, labelled, query)
+    folds = with_unlabelled(row_folds(keywords, labels_of(dtrain), labelled, query), labelled, query)
     objectives: dict[xgboost.DMatrix, Any] = {}
 
     def prepare(number: int, own: xgboost.DMatrix, shown: xgboost.DMatrix, params: dict[str, Any]) -> Any:
-        objectives[own] = obj.subset(row_folds[number][0])
+        objectives[own] = obj.subset(folds[number][0])
         return own, params
 
     changed = {**keywords, "obj": lambda margin, matrix: objectives[matrix](margin, matrix)}
-    return _cv_on_folds(row_folds, labelled, prepare, params, dtrain, num_boost_round, changed)
+    return _cv_on_folds(folds, labelled, prepare, params, dtrain, num_boost_round, changed)
 
 
 def _cv_on_folds(
@@ -217,10 +216,6 @@ def _cv_on_folds(
             yield train, shown, test, chosen
 
     return cv_on(folds)(params, dtrain, num_boost_round, **{**keywords, "folds": None, "fpreproc": None})
-
-
-def _dealing(keywords: Mapping[str, Any]) -> Dealing:
-    return Dealing(**{name: keywords[name] for name in Dealing._fields})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -253,8 +248,8 @@ class _Folds:
         # On the CPU: xgboost.cv takes one objective, and the native engine needs other labels for every fold.
         on_host = dataclasses.replace(spec, device="cpu")
         engine = choose("auto", on_host, training.guides, is_uniform=True, dtrain=dtrain)
-        dealt = _dealing(boosting.keywords).row_folds(training.label, training.labelled, query)
-        row_folds = with_unlabelled(dealt, training.labelled, query)
+        dealt = row_folds(boosting.keywords, training.label, training.labelled, query)
+        folds = with_unlabelled(dealt, training.labelled, query)
         groups = None if keywords.crossfit_groups is None else np.asarray(keywords.crossfit_groups)
         if groups is not None and any(pd.Index(groups[test]).isin(groups[train]).any() for train, test in dealt):
             warn_user(
@@ -263,9 +258,9 @@ class _Folds:
             )
         for guide in training.guides:
             if isinstance(guide.teacher, Recipe):
-                for rows, _ in row_folds:
+                for rows, _ in folds:
                     guide.teacher.check_crossfit(rows)
-        return cls(training, boosting, dealt, row_folds, engine)
+        return cls(training, boosting, dealt, folds, engine)
 
     def fitted(self) -> _Folds:
         """Return the folds with fitted teachers: one serves every ``kl_weight`` of its fold."""

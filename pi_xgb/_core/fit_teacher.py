@@ -9,8 +9,8 @@ import xgboost
 from xgboost import collective
 
 from .._rows.matrix_checks import Evals, check_is_dmatrix
-from .._rows.supervision import weight_of_known
-from .._xgb.matrix import exclusive
+from .._rows.row_values import weight_beside
+from .._xgb.matrix import exclusive, rows_without_values
 from .keywords import Keywords
 from .learners.learned_teacher import LearnedTeacher
 from .learners.recipe import check_teacher_word
@@ -96,13 +96,15 @@ def fit_teacher(
         raise ValueError(f"evals and early_stopping_rounds require teacher='boosted', got {teacher!r}: leave them out")
     check_is_dmatrix(dprivileged, "privileged")
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
+        if teacher_weight is None:
+            teacher_weight = weight_beside(rows_without_values(dprivileged))
         keywords = Keywords(
             dprivileged,
             teacher=teacher,
             crossfit=crossfit,
             allow_overlap=True,  # with the student's matrix, which is the same here
             labelled=labelled,
-            teacher_weight=weight_of_known(dprivileged) if teacher_weight is None else teacher_weight,
+            teacher_weight=teacher_weight,
             crossfit_groups=crossfit_groups,
         )
         keywords.check()

@@ -12,16 +12,16 @@ from xgboost import collective
 
 from .._rows.checks import check_choice, check_whole, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_metric, check_no_overlap, check_same_rows
-from .._rows.supervision import (
+from .._rows.row_values import (
     check_evals_are_labelled,
     checked_groups,
     read_labelled,
     read_teacher_weight,
-    weight_of_known,
+    weight_beside,
 )
 from .._warnings import warn_user
 from .._xgb.collective import all_or_none, on_any_worker
-from .._xgb.matrix import can_be_cut, side_by_side
+from .._xgb.matrix import can_be_cut, rows_without_values, side_by_side
 from .._xgb.params import objective_name
 from .blend import answer
 from .crossfit import SharedFolds
@@ -42,6 +42,10 @@ DEFAULT_METHOD: MethodName = "kbpib"
 TRAINED_KL_WEIGHT = 2.0
 """The default weight of a teacher that is trained here and not boosted: never more than .002 AUC from the best."""
 SEES = ("privileged", "all")
+SETTINGS = ("kl_weight", "method", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
+PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
+"""The keywords with one value for all rows, and those with one value per row."""
+_OF_TRAINED = (*SETTINGS[1:], "crossfit_groups", "privileged_evals")
 
 
 @dataclasses.dataclass
@@ -74,7 +78,7 @@ class Keywords:
         self.weight_is_given = self.has_own_weights or self.kl_weight is not None
         self.overlap_is_meant = self.allow_overlap and self.teacher_sees != "all"
         """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
-        teacher: Any = self._default_kind() if self.teacher is None else self.teacher
+        teacher: Any = self.default_kind() if self.teacher is None else self.teacher
         self._teachers: list[Any] = [one for one, _ in teacher] if self.has_own_weights else [teacher] * self.is_given
         self._trained = [one for one in self._teachers if is_trained_here(one)]
         """The names and estimators among the teachers, which are trained here."""
@@ -92,11 +96,17 @@ class Keywords:
     def naming_teacher(self, objective: Any) -> Keywords:
         """Return these keywords with the kind that the objective asks for, where the user named none."""
         chooses = self.teacher is None and self.is_given
-        return dataclasses.replace(self, teacher=self._default_kind(objective)) if chooses else self
+        return dataclasses.replace(self, teacher=self.default_kind(objective)) if chooses else self
 
-    def _default_kind(self, objective: Any = None) -> str:
-        evaluates = self.privileged_evals is not None
-        return default_kind(self.method, self.crossfit, self.kl_weight, evaluates=evaluates, objective=objective)
+    def default_kind(self, objective: Any = None) -> str:
+        """Return the kind of teacher where the user named none.
+
+        It is boosted with the keywords of the paper's methods, and for objectives that have no mean to learn.
+        """
+        is_papers = self.method == "jpib" or self.crossfit == 0 or self.privileged_evals is not None
+        has_mean = not isinstance(objective, str) or objective not in LOSSES or LOSSES[objective].has_gradient
+        is_boosted = is_papers or not has_mean or (np.ndim(self.kl_weight) == 0 and self.kl_weight == 0)
+        return "boosted" if is_boosted else DEFAULT_TEACHER
 
     @property
     def sees_student(self) -> bool:
@@ -258,10 +268,9 @@ class Keywords:
             return
         check_matrix(privileged, "privileged")
         check_same_rows(dtrain, privileged, training.labelled)
-        if spec.loss.has_exposure and dtrain.get_base_margin().size and not privileged.get_base_margin().size:
+        if spec.loss.has_exposure and not np.array_equal(dtrain.get_base_margin(), privileged.get_base_margin()):
             raise ValueError(
-                "privileged must have a base_margin, the logarithm of the exposure, where dtrain has one: build it "
-                "with that of dtrain"
+                "privileged must have the base_margin of dtrain, the logarithm of the exposure: build it with that"
             )
         for matrix, name in self.privileged_evals or ():
             Training.from_matrix(spec, matrix, name=f"privileged_evals {name!r}")
@@ -286,7 +295,7 @@ class Keywords:
         dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
         teacher_weight = known = read_teacher_weight(self.teacher_weight, training.n_rows)
         if self.teacher_weight is None and self._trained and self.privileged is not None:
-            known = weight_of_known(self.privileged, besides=dtrain)
+            known = weight_beside(rows_without_values(self.privileged, dtrain.feature_names or ()))
         kl_weight = self.kl_weight
         if kl_weight is None and not self.has_own_weights:
             kl_weight = default_kl_weight(self.teacher)
@@ -355,17 +364,6 @@ def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: boo
     choose(engine, spec, [Guide(stand_in, weight)] if has_weight else [], is_uniform=is_uniform)
 
 
-def default_kind(method: str, crossfit: int | None, kl_weight: Any, *, evaluates: bool, objective: Any = None) -> str:
-    """Return the kind of teacher where the user named none.
-
-    It is boosted with the keywords of the paper's methods, and for objectives that have no mean to learn.
-    """
-    is_papers = method == "jpib" or crossfit == 0 or evaluates
-    has_mean = not isinstance(objective, str) or objective not in LOSSES or LOSSES[objective].has_gradient
-    is_boosted = is_papers or not has_mean or (np.ndim(kl_weight) == 0 and kl_weight == 0)
-    return "boosted" if is_boosted else DEFAULT_TEACHER
-
-
 def default_kl_weight(teacher: Any) -> float:
     """Return the weight of a teacher where the user gave none: more for one that is trained here, but for boosting."""
     return TRAINED_KL_WEIGHT if is_trained_here(teacher) and teacher != "boosted" else DEFAULT_KL_WEIGHT
@@ -400,10 +398,3 @@ def is_trained_here(teacher: Any) -> bool:
     # A class, too, for which the check asks for an instance.
     is_meant = isinstance(teacher, (str, type)) or is_estimator(teacher)
     return is_meant and not isinstance(teacher, (Teacher, xgboost.DMatrix))
-
-
-SETTINGS = ("kl_weight", "method", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
-PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
-"""The keywords with one value for all rows, and those with one value per row."""
-
-_OF_TRAINED = (*SETTINGS[1:], "crossfit_groups", "privileged_evals")

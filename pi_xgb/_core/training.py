@@ -13,7 +13,8 @@ import xgboost
 from .._arrays import Array
 from .._privacy_record import Privacy
 from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix, check_queries
-from .._rows.supervision import no_labelled_row, row_weights
+from .._rows.per_row import check_count
+from .._rows.row_values import no_labelled_row, row_weights
 from .._warnings import warn_user
 from .._xgb.collective import global_max, global_sum, on_any_worker
 from .._xgb.matrix import query_of_row
@@ -310,7 +311,7 @@ class Training:
         if spec.loss.by_query:
             n_queries = check_queries(matrix, name)
             if weight.size:
-                row_weights(weight, n_queries, name=f"the weights of {name}", unit="query")
+                check_count(f"the weights of {name}", weight.size, n_queries, name, "queries")
                 weight = weight[query_of_row(matrix)]
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 

@@ -22,9 +22,9 @@ from .._core.training import Guide
 from .._plots.by_table import plot_frontier
 from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_jobs, several
-from .._rows.groups import MAX_GROUPS, Groups, check_few
+from .._rows.groups import Groups, check_few
 from .._rows.names import describe
-from .._rows.vectors import as_cut
+from .._rows.row_values import as_cut
 from .._selection.candidates import PLAIN, positive_weights
 from .._selection.students import Students
 from .._warnings import warn_user
@@ -412,7 +412,7 @@ def _compared(constraint: BetweenGroups, rows: Array) -> Groups:
         raise ValueError(
             f"folds must hold out at least two groups to compare, got {describe(present.names)} alone: use other folds"
         )
-    check_few(present, len(rows), MAX_GROUPS)
+    check_few(present, len(rows))
     return groups
 
 

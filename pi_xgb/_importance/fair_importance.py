@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._rows.checks import check_choice, check_confidence
-from .._rows.groups import as_groups, check_several
+from .._rows.groups import as_groups
 from .._rows.names import describe, in_words, plain
 from .._rows.per_row import per_row
 from .._rows.tables import number_table
@@ -152,8 +152,7 @@ def fair_importance(
         check_confidence(confidence)
     if y is None and (metric == "eo" or node_value == "label"):
         raise ValueError(f"metric={metric!r} with node_value={node_value!r} needs the labels y, got None: pass them")
-    groups = as_groups(sensitive_features)
-    check_several(groups)
+    groups = as_groups(sensitive_features, are_compared=True)
     n_rows = groups.codes.size
     subject = subject_of(booster, X, n_rows, iteration_range, sample_weight, surrogate_params, surrogate_rounds)
     labels = subject.mean() if y is None else _read_labels(y, subject, metric)

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .._rows.checks import check_confidence
-from .._rows.groups import Groups, as_groups, check_several
+from .._rows.groups import Groups, as_groups
 from .._rows.names import describe, plain
-from .._stats.paired import student
+from .._stats import student
 from .._xgb.trees import Array
 from .subject import Subject, is_booster, read_weights, subject_of
 
@@ -72,8 +72,7 @@ def shap_gap(
     ({'f0': 'not supported', 'f1': '+'}, (1, 0))
     """
     check_confidence(confidence)
-    groups = as_groups(sensitive_features)
-    check_several(groups)
+    groups = as_groups(sensitive_features, are_compared=True)
     # Trees of scikit-learn have no contributions: all models but boosters get a surrogate.
     surrogate_params: dict[str, Any] | None = None if is_booster(booster) else {}
     subject = subject_of(booster, X, groups.codes.size, iteration_range, sample_weight, surrogate_params, 1)

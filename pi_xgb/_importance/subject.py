@@ -11,7 +11,7 @@ from .._rows.checks import check_whole
 from .._rows.groups import Groups
 from .._rows.names import plain
 from .._rows.per_row import check_count
-from .._rows.supervision import row_weights
+from .._rows.row_values import row_weights
 from .._xgb.booster import rounds_in_use
 from .._xgb.trees import ALL_OUTPUTS, Array, Forest, forest_with_leaves, read_trees
 from .sklearn_trees import SklearnSubject, has_trees

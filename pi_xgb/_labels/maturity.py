@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._rows.names import plain
 from .._rows.per_row import per_row
-from .._rows.tables import check_same_order
+from .._rows.tables import check_orders
 
 _ISO = "write it in ISO form, as in 2024-12-31 or 2024-12-31T08:00+01:00"
 
@@ -92,7 +92,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     """
     seen, zones = _dates("observed_at", observed_at, None)
     came, came_zones = _dates("outcome_at", outcome_at, len(seen))
-    check_same_order(observed_at, outcome_at, "observed_at", "outcome_at")
+    check_orders({"observed_at": observed_at, "outcome_at": outcome_at})
     today = _parsed(as_of)
     if today is None or today is pd.NaT:
         raise ValueError(f"as_of must be a date, got {as_of!r:.60}: {_ISO}")

@@ -11,10 +11,10 @@ import xgboost
 from numpy.typing import NDArray
 
 from .._plots.by_group import plot_propensity
+from .._rows.folds import deal_folds
 from .._rows.per_row import per_row
-from .._rows.tables import as_frame, as_table, check_same_order, check_same_rows, side_by_side
-from .._stats.folds import deal_folds
-from .._stats.paired import Interval, corrected_interval
+from .._rows.tables import as_frame, as_table, beside, check_orders, side_by_side
+from .._stats import Interval, corrected_interval
 from .._xgb.matrix import matrix_of
 
 if TYPE_CHECKING:
@@ -140,15 +140,12 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     weighted, 399 labelled rows count as 1...
     >>> dtrain = xgb.DMatrix(data.x, data.y, weight=found.weights)
     """
-    features = as_table(x, "x")
-    if z is not None:
-        check_same_rows(x, z, "x", "z")
-        features = side_by_side(features, as_table(z, "z"))
-    table = as_frame(features)
+    features, others = as_table(x, "x"), beside(x, z, "x", "z")
+    table = as_frame(features if others is None else side_by_side(features, others))
     if table.shape[1] == 0:
         raise ValueError("x must have a column, got none in x and z: pass the features")
     known = per_row("labelled", labelled, len(table), "truth values", table="x", hint="build it as y.notna()")
-    check_same_order(x, labelled, "x", "labelled")
+    check_orders({"x": x, "labelled": labelled})
     n_known, n_others = int(known.sum()), int((~known).sum())
     if min(n_known, n_others) < _FOLDS:
         raise ValueError(
@@ -157,7 +154,9 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     from scipy.stats import mannwhitneyu
 
     matrix, propensity, aucs = matrix_of(table, known), np.empty(len(known)), []
-    for train, test in deal_folds(known, _FOLDS, 0):
+    fold_of = deal_folds(known, _FOLDS, 0)
+    for fold in range(_FOLDS):
+        train, test = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         propensity[test] = xgboost.train(_PARAMS, matrix.slice(train), _ROUNDS).predict(matrix.slice(test))
         with_label, without = propensity[test][known[test]], propensity[test][~known[test]]
         aucs.append(mannwhitneyu(with_label, without).statistic / (len(with_label) * len(without)))

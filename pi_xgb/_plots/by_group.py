@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._rows.checks import check_whole
-from .._rows.groups import as_groups, check_several
+from .._rows.groups import as_groups
 from .._rows.per_row import FINITE
-from .._rows.supervision import row_weights
-from .._rows.vectors import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold
-from .._stats.wilson import wilson
+from .._rows.row_values import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold, row_weights
+from .._stats import wilson
 from ..metrics._abroca import Curve, area_between, roc_curves, warn_no_curve
 from ..metrics._rates import Values
 from .style import LINES, MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke
@@ -57,8 +56,7 @@ def plot_roc(
     """
     scores = as_scores(y_score, FINITE)
     labels = as_labels(y_true, scores.size)
-    groups = as_groups(sensitive_features, scores.size)
-    check_several(groups)
+    groups = as_groups(sensitive_features, scores.size, are_compared=True)
     found = roc_curves(labels, scores, groups, _weights(sample_weight, scores.size))
     warn_no_curve(found, groups, stacklevel=2)
     curves = {code: curve for code, curve in enumerate(found) if curve is not None}

@@ -16,8 +16,8 @@ from .._core.training import About, Teacher, Training
 from .._privacy_record import PROVED, STATED, HiddenNames, Privacy
 from .._rows.checks import check_choice, check_whole
 from .._rows.per_row import per_row
-from .._rows.supervision import read_labelled
-from .._rows.tables import as_frame, as_table, check_same_order, column_names, take_rows
+from .._rows.row_values import read_labelled
+from .._rows.tables import as_frame, as_table, check_orders, column_names, take_rows
 from .._warnings import warn_user
 from .budget import Budget, Spent, check_budget, check_delta, check_real
 from .domain import Domain
@@ -162,7 +162,7 @@ class PrivateTeacher(FixedTeacher):
         frame = as_frame(table)
         known, label = _binary(y, labelled, len(frame))
         check_delta(self.budget.total.delta, len(label))
-        check_same_order(z, y, "z", "y")
+        check_orders({"z": z, "y": y, "x": x})
         gaps = frame.isna().any()
         if gaps.any():  # no mechanism here hides which rows lack a value
             hint = "fill them by a rule that reads no other row, or declare 'missing' as a category"
@@ -177,7 +177,6 @@ class PrivateTeacher(FixedTeacher):
                 raise ValueError("noise must be 'auto' or 'laplace' with x, got 'randomized_response': leave one out")
             if columns.has_any(column_names(as_table(x, "x"))):
                 raise ValueError("x must have no privileged column, got one of z: it would be read without noise")
-            check_same_order(z, x, "z", "x")
             public = public_numbers(x, len(label))
         share = float(label[known].mean())
         if self.clip is None:

@@ -11,11 +11,11 @@ import pandas as pd
 import xgboost
 
 from .._importance.subject import booster_subject, is_booster
-from .._rows.groups import Groups, as_groups, check_several, encoded_columns
+from .._rows.groups import Groups, as_groups, encoded_columns
 from .._rows.names import printable
-from .._rows.supervision import row_weights
+from .._rows.per_row import SHARE
+from .._rows.row_values import Bools, Floats, as_cut, as_labels, as_scores, row_weights
 from .._rows.tables import check_orders
-from .._rows.vectors import Bools, Floats, as_cut, as_labels, as_scores
 from ..metrics._rates import Values
 
 
@@ -66,9 +66,8 @@ def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Re
     columns = encoded_columns(sensitive_features, labels.size)
     names = _distinct("sensitive_features has columns", [column.names.name for column in columns])
     sensitive = pd.DataFrame({name: _in_words(column) for name, column in zip(names, columns, strict=True)})
-    groups = as_groups(sensitive, labels.size)
-    check_several(groups)
-    check_orders(X, "X", {"y": y, "sensitive_features": sensitive_features})
+    groups = as_groups(sensitive, labels.size, are_compared=True)
+    check_orders({"X": X, "y": y, "sensitive_features": sensitive_features})
     return ReportRows(labels, row_weights(sample_weight, labels.size), groups, sensitive, n_columns)
 
 
@@ -108,7 +107,7 @@ def score(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> Score
         )
     try:
         features, scores, *booster = _of_booster(model, X, n_rows) if is_booster(model) else _of_other(model, X)
-        scores = as_scores(scores, (0.0, 1.0), "train it with objective='binary:logistic'", "its predictions")
+        scores = as_scores(scores, SHARE, "train it with objective='binary:logistic'", "its predictions")
     except (ValueError, TypeError) as error:
         raise type(error)(f"model {name!r}: {error}") from error
     return ScoredModel(name, model, features, scores, threshold, *booster)

@@ -13,8 +13,7 @@ import pandas as pd
 from .._importance.fair_importance import fair_importance
 from .._importance.shap_gap import shap_gap
 from .._rows.groups import everyone
-from .._stats.bootstrap import interval, resamples
-from .._stats.gaps import holm
+from .._stats import holm, percentiles, resamples
 from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
 from ..metrics._rates import Decisions, Values
@@ -103,7 +102,7 @@ def _measured(model: ScoredModel, rows: ReportRows, how: dict[str, Any], step: C
 def _table(draws: Values, how: dict[str, Any]) -> pd.DataFrame:
     table = pd.DataFrame({"value": draws[0]}, index=pd.Index(COMPARED))
     if how["n_boot"]:
-        table["low"], table["high"] = interval(draws[1:], how["confidence"])
+        table["low"], table["high"] = percentiles(draws[1:], how["confidence"])
     return table
 
 

@@ -44,34 +44,29 @@ class Groups:
 
 
 def as_groups(
-    sensitive_features: Any,
-    n_rows: int | None = None,
-    *,
-    name: str = "sensitive_features",
-    most: int | None = MAX_GROUPS,
+    values: Any, n_rows: int | None = None, *, name: str = "sensitive_features", are_compared: bool = False
 ) -> Groups:
     """Return the nonempty groups of one column, or the intersections of several, sorted by name.
 
     Takes a list, array, Series or Categorical, several columns as a DataFrame, 2-D array or dict, and columns and
-    tables of other libraries. ``most`` is the limit of :func:`check_few`; None skips that check.
+    tables of other libraries. Raise if there are too many groups, or a single one where they ``are_compared``.
     """
-    return groups_of(encoded_columns(sensitive_features, n_rows, name=name), most, name)
-
-
-def encoded_columns(
-    sensitive_features: Any, n_rows: int | None = None, *, name: str = "sensitive_features"
-) -> list[Groups]:
-    """Return the groups of each sensitive column; unnamed columns get Fairlearn's names."""
-    table = columns_of(sensitive_features, name, "sensitive_feature", n_rows)
-    return [_encode(label, values, name) for label, values in table.items()]
-
-
-def groups_of(columns: list[Groups], most: int | None = MAX_GROUPS, name: str = "sensitive_features") -> Groups:
-    """Return the intersections of encoded columns; a single column is unchanged."""
-    groups = columns[0] if len(columns) == 1 else _intersect(columns)
-    if most is not None:
-        check_few(groups, groups.codes.size, most, name)
+    groups = groups_of(encoded_columns(values, n_rows, name))
+    check_few(groups, groups.codes.size, name=name)
+    if are_compared:
+        check_several(groups)
     return groups
+
+
+def encoded_columns(values: Any, n_rows: int | None = None, name: str = "sensitive_features") -> list[Groups]:
+    """Return the groups of each sensitive column; unnamed columns get Fairlearn's names."""
+    table = columns_of(values, name, "sensitive_feature", n_rows)
+    return [_encode(label, column, name) for label, column in table.items()]
+
+
+def groups_of(columns: list[Groups]) -> Groups:
+    """Return the intersections of encoded columns; a single column is unchanged."""
+    return columns[0] if len(columns) == 1 else _intersect(columns)
 
 
 def everyone(n_rows: int) -> Groups:
@@ -103,7 +98,7 @@ def check_several(groups: Groups) -> None:
         raise ValueError(f"sensitive_features has one group only, {describe(groups.names)}: at least two are compared")
 
 
-def check_few(groups: Groups, n_rows: int, most: int, name: str = "sensitive_features") -> None:
+def check_few(groups: Groups, n_rows: int, most: int = MAX_GROUPS, name: str = "sensitive_features") -> None:
     """Raise if there are more than ``most`` groups, or fewer than two rows per group on average."""
     limit = min(most, max(2, n_rows // 2))
     if groups.count > limit:
@@ -111,21 +106,14 @@ def check_few(groups: Groups, n_rows: int, most: int, name: str = "sensitive_fea
 
 
 def _encode(label: Hashable, values: pd.Series[Any], name: str) -> Groups:
-    try:
-        codes, names = pd.factorize(values, sort=True)
-    except TypeError:  # values of types that cannot be compared
-        codes, names = pd.factorize(values)
-    if isinstance(names, pd.CategoricalIndex):
-        names = names.astype(names.categories.dtype)
-    absent = codes < 0
-    if absent.any():
-        if names.isin([MISSING]).any():
+    column = pd.Categorical(values).remove_unused_categories()
+    if column.isna().any():
+        if MISSING in column.categories:
             raise ValueError(
                 f"{name} has missing values in {label!r}, where a group has the name {MISSING!r}: rename it"
             )
-        codes = np.where(absent, len(names), codes)
-        names = pd.Index([*names.tolist(), MISSING], dtype=object)
-    return Groups(np.asarray(codes, np.intp), names.rename(label))
+        column = column.add_categories(pd.Index([MISSING], dtype=object)).fillna(MISSING)
+    return Groups(column.codes.astype(np.intp), column.categories.rename(label))
 
 
 def _intersect(columns: list[Groups]) -> Groups:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pandas as pd
 from .._arrays import Array
 from .._warnings import warn_user
 from .per_row import FINITE_IN_SINGLE, per_row, unboxed
-from .supervision import no_labelled_row
+from .row_values import no_labelled_row
 from .words import EMPTY
 
 OF_TWO_CLASSES = ("binary:logistic", "binary:logitraw", "reg:logistic")
@@ -21,8 +20,7 @@ OF_CLASSES = ("multi:softprob", "multi:softmax")
 _TO_NUMBERS = "encode or scale them, or train with an objective of classes"
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """The labels of y, one entry per row; ``classes`` are the names of 0, 1, ...
 
     ``values`` are float32. ``classes`` is None for numbers. ``labelled`` is None where every row has a label; else it
@@ -43,13 +41,7 @@ class Target:
 
 
 def read_target(
-    y: Any,
-    objective: str | None = None,
-    *,
-    classes: bool = False,
-    whole_numbers: str = "numbers",
-    name: str = "y",
-    option: str = "objective ",
+    y: Any, objective: str | None = None, *, classes: bool = False, name: str = "y", option: str = ""
 ) -> Target:
     """Return the labels of training rows from any container.
 
@@ -62,10 +54,11 @@ def read_target(
     ----------
     classes
         Whether y holds classes for any objective.
-    whole_numbers
-        How several whole numbers are read without an objective: "numbers", or "error", since they may be classes.
-    name, option
-        For messages: the name of y, and the option that sets an objective.
+    name
+        The name of y, for messages.
+    option
+        The option of a command line that sets an objective; without it several whole numbers, which may be classes,
+        are an error there.
     """
     column = per_row(name, y, kind="values", missing="keep")
     labelled = ~np.asarray(pd.isna(column))
@@ -93,11 +86,11 @@ def read_target(
         is_number = distinct.dtype.kind in "iuf" and not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
         objective = "reg:squarederror" if is_number else "multi:softprob"
         objective = "binary:logistic" if len(distinct) == 2 else objective
-        if whole_numbers == "error" and objective == "reg:squarederror" and (distinct == np.round(distinct)).all():
+        if option and objective == "reg:squarederror" and (distinct == np.round(distinct)).all():
             raise ValueError(
                 f"{name} has {len(distinct)} whole numbers: pass {option}multi:softprob or {option}reg:squarederror"
             )
-    holds_classes = classes or _holds_classes(distinct, objective, name, option)
+    holds_classes = classes or _holds_classes(distinct, objective, name, option or "objective ")
     values = np.zeros(len(column), np.float32)
     values[labelled] = codes if holds_classes else numbers_of(column, name, missing="keep")[labelled]
     return Target(values, objective, distinct if holds_classes else None, None if labelled.all() else labelled)

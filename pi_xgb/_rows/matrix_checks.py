@@ -10,7 +10,8 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._xgb.matrix import labels_of, query_of_row, row_fields
+from .._xgb.matrix import query_of_row, row_fields
+from .per_row import FINITE, per_row
 
 Evals = list[tuple[xgboost.DMatrix, str]]
 
@@ -27,11 +28,8 @@ def check_matrix(matrix: Any, name: str) -> None:
     if matrix.num_row() and not matrix.num_col():
         raise ValueError(f"{name} has no columns, nothing to learn from: add at least one feature")
     margin = matrix.get_base_margin()
-    wrong = np.flatnonzero(~np.isfinite(margin.reshape(len(margin), -1)).all(axis=1)) if margin.size else margin
-    if wrong.size:
-        raise ValueError(
-            f"the base_margin of {name} must be finite, got {wrong.size} rows where it is not, first row {wrong[0]}"
-        )
+    if margin.size:
+        per_row(f"the base_margin of {name}", margin, within=FINITE, several=True)
 
 
 def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
@@ -56,8 +54,10 @@ def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
 
 def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
     """Raise unless both matrices have the same labels and queries, and weights that agree."""
-    check_same_labels(_labels_or_bounds(dtrain), _labels_or_bounds(privileged), labelled)
     ours, theirs = row_fields(dtrain), row_fields(privileged)
+    for field in ("label", "label_lower_bound", "label_upper_bound"):
+        if field in ours:
+            check_same_labels(ours[field], theirs.get(field, np.empty(0)), labelled)
     for field, what in (("group", "queries"), ("weight", "weights")):
         if field in theirs and not np.array_equal(theirs[field], ours.get(field, ())):
             raise ValueError(
@@ -67,30 +67,18 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
     """Raise if known labels differ, a cheap sign of other rows or another order."""
-    if not privileged_label.size:
-        raise ValueError("privileged has no labels: build it as xgboost.DMatrix(data, label=y), with those of dtrain")
     if label.shape != privileged_label.shape:
         raise ValueError(
             f"privileged must describe the {len(label)} rows of dtrain, got labels of shape {privileged_label.shape}, "
-            f"not {label.shape}: build both from the same table"
+            f"not {label.shape}: build both from the same table, as xgboost.DMatrix(data, label=y)"
         )
-    differs = label != privileged_label
-    if differs.ndim == 2:
-        differs = differs.any(axis=1)
+    differs = (label != privileged_label).reshape(len(label), -1).any(axis=1)
     differing = np.flatnonzero(differs if labelled is None else differs & labelled)
     if differing.size:
         raise ValueError(
             f"the labels of dtrain and privileged disagree in {differing.size} rows, first in row {differing[0]}: "
             "build both from the same table, in the same order"
         )
-
-
-def _labels_or_bounds(matrix: xgboost.DMatrix) -> Array:
-    """Return the labels, or lower and upper bounds as two columns where a matrix has only bounds."""
-    label = labels_of(matrix)
-    if label.size:
-        return label
-    return np.stack([matrix.get_float_info(f"label_{side}_bound") for side in ("lower", "upper")], axis=1)
 
 
 def check_no_overlap(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,20 +13,23 @@ from numpy.typing import NDArray
 from .checks import check_no_mask
 from .names import plain
 
-Range = tuple[float, float]
-Unit = Literal["row", "query"]
-
 LARGEST = float(np.finfo(np.float64).max)
-ANY_NUMBER: Range = (-np.inf, np.inf)
-FINITE: Range = (-LARGEST, LARGEST)
-FINITE_IN_SINGLE: Range = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
-NOT_NEGATIVE: Range = (0.0, LARGEST)
-_WORDS = {
-    ANY_NUMBER: "numbers",
-    FINITE: "finite numbers",
-    FINITE_IN_SINGLE: "finite numbers of single precision",
-    NOT_NEGATIVE: "finite and at least 0",
-}
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
+
+
+class Range(NamedTuple):
+    """The least and the greatest number, and words for a message; an infinite end allows infinite numbers."""
+
+    low: float
+    high: float
+    words: str = ""
+
+
+ANY_NUMBER = Range(-np.inf, np.inf, "numbers")
+FINITE = Range(-LARGEST, LARGEST, "finite numbers")
+FINITE_IN_SINGLE = Range(-_LARGEST_SINGLE, _LARGEST_SINGLE, "finite numbers of single precision")
+NOT_NEGATIVE = Range(0.0, LARGEST, "finite and at least 0")
+SHARE = Range(0.0, 1.0)
 
 
 def per_row(
@@ -39,7 +42,6 @@ def per_row(
     missing: Literal["refuse", "keep"] = "refuse",
     several: bool = False,
     dtype: Any = np.float64,
-    unit: Unit = "row",
     table: str = "",
     hint: str = "",
 ) -> NDArray[Any]:
@@ -56,47 +58,50 @@ def per_row(
     kind
         "numbers"; "truth values", including 1 and 0; or "values" of any type, such as the names of groups.
     within
-        The least and the greatest number. An infinite end allows infinite numbers.
+        The range of numbers.
     missing
         Rows without a value (NaN, None, NaT, NA) are an error, or are kept: among numbers as NaN.
     several
         Whether a row may have several values. The array is then ``(n,)`` or ``(n, K)``.
     dtype
-        The dtype of numbers. None keeps theirs.
-    unit, table
-        For messages: "row" and "dtrain" make "the rows of dtrain".
+        The dtype of numbers. None is that of floats as they are, float64 for others.
+    table
+        For messages: "dtrain" makes "the rows of dtrain".
     hint
         The remedy for wrong values; for "values" of any type, the remedy for missing ones.
     """
-    array = as_columns(name, on_host(values, name), unit, several=several)
-    check_count(name, len(array), n_rows, unit, table)
-    gaps = np.asarray(pd.isna(array))
-    if gaps.any() and (missing == "refuse" or kind == "truth values"):
+    array = as_columns(name, on_host(values, name), several=several)
+    check_count(name, len(array), n_rows, table)
+    gaps, is_truth = np.asarray(pd.isna(array)), kind == "truth values"
+    if gaps.any() and (missing == "refuse" or is_truth):
         advice = (kind != "numbers" and hint) or "fill them in, or leave these rows out"
         raise ValueError(
-            f"{name} must have a value in every {unit}, got {int(gaps.sum())} missing values in {len(array)}, first in "
-            f"{unit} {np.argwhere(gaps)[0, 0]}: {advice}"
+            f"{name} must have a value in every row, got {int(gaps.sum())} missing values in {len(array)}, first in "
+            f"row {np.argwhere(gaps)[0, 0]}: {advice}"
         )
     if kind == "values":
         return np.array(array)
-    must = "truth values, or 1 and 0" if kind == "truth values" else _in_words(within)
     numbers = unboxed(array)
-    error: type[Exception] = TypeError
-    if numbers.dtype.kind not in "biuf":
-        right = np.reshape([isinstance(value, (Real, Decimal, np.bool_)) for value in array.flat], gaps.shape)
-        right, hint = right & ~right.all(), hint or "encode text as numbers"
-    else:
+    error: type[Exception]
+    if numbers.dtype.kind in "biuf":
         # In float64: compared with a smaller float, the ends of the range would become infinite.
         checked = numbers.astype(np.float64)
-        right = np.isin(checked, (0, 1)) if kind == "truth values" else (checked >= within[0]) & (checked <= within[1])
-        error, hint = ValueError, hint or "correct such values, or leave these rows out"
+        right = np.isin(checked, (0, 1)) if is_truth else (checked >= within.low) & (checked <= within.high)
+        error, advice = ValueError, "correct such values, or leave these rows out"
+    else:
+        right = np.reshape([_is_number(value) for value in array.flat], array.shape)
+        error, advice = TypeError, "encode text as numbers"
     if (wrong := ~(right | gaps)).any():
+        must = within.words or f"numbers from {within.low:g} to {within.high:g}"
+        must = "truth values, or 1 and 0" if is_truth else must
         value = array[wrong][0]
         got = f"{value:g}" if isinstance(value, (float, np.floating)) else repr(plain(value))
         got = f"{value} of dtype {array.dtype}" if array.dtype.kind in "cmMV" else got
-        raise error(f"{name} must be {must}, got {got} in {unit} {np.argwhere(wrong)[0, 0]}: {hint}")
+        raise error(f"{name} must be {must}, got {got} in row {np.argwhere(wrong)[0, 0]}: {hint or advice}")
+    if dtype is None:
+        dtype = numbers.dtype if numbers.dtype.kind == "f" else np.float64
     with np.errstate(over="ignore"):  # values too large for the dtype become infinite
-        return numbers.astype(np.bool_ if kind == "truth values" else dtype or numbers.dtype)
+        return numbers.astype(np.bool_ if is_truth else dtype)
 
 
 def on_host(values: Any, name: str = "y") -> NDArray[Any]:
@@ -117,37 +122,35 @@ def on_host(values: Any, name: str = "y") -> NDArray[Any]:
     return array
 
 
-def check_count(name: str, count: int, n_rows: int | None, unit: Unit = "row", table: str = "") -> None:
+def check_count(name: str, count: int, n_rows: int | None, table: str = "", units: str = "rows") -> None:
     """Raise unless there are ``n_rows`` values; None accepts any number above 0."""
     if n_rows is None and not count:
-        raise ValueError(f"{name} is empty: give one value per {unit}")
+        raise ValueError(f"{name} is empty: give one value per row")
     if n_rows not in (None, count):
-        units = {"row": "rows", "query": "queries"}[unit] + (f" of {table}" if table else "")
+        units = f"{units} of {table}" if table else units
         raise ValueError(f"{name} must have one value for each of the {n_rows} {units}, got {count}: give as many")
 
 
 def unboxed(array: NDArray[Any]) -> NDArray[Any]:
     """Return an object array of numbers or truth values with a dtype for them, gaps as NaN; others unchanged."""
-    kinds = ("boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty")
-    if array.dtype.kind != "O" or pd.api.types.infer_dtype(array.ravel(), skipna=True) not in kinds:
-        return array
     gaps = np.asarray(pd.isna(array))
+    if array.dtype.kind != "O" or not all(map(_is_number, array[~gaps])):
+        return array
     numbers = np.array(np.where(gaps, np.nan, array).tolist() if gaps.any() else array.tolist())
     return numbers if numbers.dtype.kind in "biuf" else array.astype(np.float64)
 
 
-def as_columns(name: str, array: NDArray[Any], unit: Unit = "row", *, several: bool) -> NDArray[Any]:
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Real, Decimal, np.bool_)) and not isinstance(value, np.timedelta64)
+
+
+def as_columns(name: str, array: NDArray[Any], *, several: bool) -> NDArray[Any]:
     """Return a vector, also from a table of one column; or a table where a row may have ``several`` values."""
     if array.ndim == 0:
-        raise TypeError(f"{name} must have one value per {unit}, got {array.item()!r}: give a list or an array")
+        raise TypeError(f"{name} must have one value per row, got {array.item()!r}: give a list or an array")
     if array.ndim == 2 and array.shape[1] == 1:
         return array[:, 0]
-    if array.ndim == 2 and not several:
-        raise ValueError(f"{name} must be one column, got {array.shape[1]}: pass one at a time")
-    if array.ndim > 2:
-        raise ValueError(f"{name} must have one or two dimensions, got shape {array.shape}: pass one row per {unit}")
+    if array.ndim > 2 or (array.ndim == 2 and not several):
+        columns = "one column or several" if several else "one column"
+        raise ValueError(f"{name} must have {columns}, got shape {array.shape}: pass one column at a time")
     return array
-
-
-def _in_words(within: Range) -> str:
-    return _WORDS.get(within, f"numbers from {within[0]:g} to {within[1]:g}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import functools
 import hashlib
 import json
@@ -86,12 +84,11 @@ def _plain(result: Any) -> Any:
 
 
 def _digest(resume_key: str | None, inputs: Mapping[str, Any]) -> str:
-    code, texts = [], [json.dumps([__version__, xgboost.__version__, resume_key])]
+    unread: dict[str, list[Any]] = {name: [] for name in inputs}
+    texts = [json.dumps([__version__, xgboost.__version__, resume_key])]
     for name, value in inputs.items():
-        unread: list[Any] = []
-        texts.append(json.dumps([name, value], default=functools.partial(_parts, unread=unread)))
-        if unread:
-            code.append(name)
+        texts.append(json.dumps([name, value], default=functools.partial(_parts, unread=unread[name])))
+    code = [name for name, values in unread.items() if values]
     if code and resume_key is None:
         raise ValueError(
             f"resume_key must be a text where the search runs your own code, got None with code in {', '.join(code)}: "
@@ -112,7 +109,7 @@ def _parts(value: Any, unread: list[Any]) -> Any:
         return [value.feature_names, value.feature_types, *stored, row_fields(value)]
     if isinstance(value, xgboost.Booster):
         return hashlib.sha256(value.save_raw()).hexdigest()
-    if isinstance(value, _TEXTS):
+    if pd.api.types.is_scalar(value):  # names of groups besides numbers and text: dates, intervals, bytes
         return [type(value).__name__, str(value)]
     if type(value).__module__.partition(".")[0] == __name__.partition(".")[0]:
         fields = {name: list(v.items()) if isinstance(v, dict) else v for name, v in vars(value).items()}
@@ -121,7 +118,3 @@ def _parts(value: Any, unread: list[Any]) -> Any:
         return [value.__module__, value.__qualname__, value.__code__.co_firstlineno]  # known by the version
     unread.append(value)
     return f"{type(value).__module__}.{type(value).__qualname__}"
-
-
-_TEXTS = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, pd.Interval, pd.Period, bytes)
-"""Types of group names besides numbers and text."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from .._arrays import Array
 from .names import describe
@@ -23,11 +24,10 @@ def as_table(data: Any, name: str) -> Any:
         return data.tocsr()
     if column_names(data) is not None or hasattr(data, "to_frame"):
         return as_frame(data)
-    kind = type(data).__name__
     array = data if hasattr(data, "shape") else on_host(data, name)
     if len(array.shape) not in (1, 2):
-        got = f"an array of shape {array.shape}" if len(array.shape) else f"a {kind}: pass a table or an array"
-        raise ValueError(f"{name} must have rows and columns, got {got}")
+        got = f"a {type(data).__name__} of shape {array.shape}"
+        raise ValueError(f"{name} must have rows and columns, got {got}: pass a table or an array")
     return array.reshape(-1, 1) if len(array.shape) == 1 else array
 
 
@@ -37,8 +37,6 @@ def as_frame(table: Any) -> pd.DataFrame:
         table = table.collect()
     if hasattr(table, "to_frame"):  # a column
         table = table.to_frame()
-    if isinstance(table, pd.DataFrame):
-        return table
     if not hasattr(table, "to_pandas"):
         return pd.DataFrame(table.toarray() if hasattr(table, "toarray") else table)
     frame: pd.DataFrame = table.to_pandas()
@@ -50,10 +48,11 @@ def as_frame(table: Any) -> pd.DataFrame:
 def columns_of(values: Any, name: str, stem: str, n_rows: int | None = None) -> pd.DataFrame:
     """Return one column or several of any container as a DataFrame, values as they are; unnamed ones are ``stem_i``."""
     if isinstance(values, Mapping):
-        parts = [columns_of(column, f"{name}[{label!r}]", stem).iloc[:, 0] for label, column in values.items()]
-        for label, part in zip(values, parts, strict=True):
-            check_count(f"{name}[{label!r}]", len(part), len(parts[0]))
-        frame = pd.concat(parts, axis=1, keys=list(values)) if parts else pd.DataFrame(index=range(n_rows or 1))
+        columns = {}
+        for label, column in values.items():
+            columns[label] = columns_of(column, f"{name}[{label!r}]", stem, n_rows).iloc[:, 0]
+            n_rows = len(columns[label])
+        frame = pd.DataFrame(columns)
     elif isinstance(values, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
         column = pd.Series(values).reset_index(drop=True)
         frame = column.to_frame(f"{stem}_0" if column.name is None else column.name)
@@ -62,10 +61,7 @@ def columns_of(values: Any, name: str, stem: str, n_rows: int | None = None) -> 
     else:
         array = as_columns(name, on_host(values, name), several=True)
         frame = pd.DataFrame(array, dtype=object if array.dtype.kind in "OU" else None).add_prefix(f"{stem}_")
-    if not frame.shape[1]:
-        raise ValueError(f"{name} has no columns: give at least one")
-    if repeated := frame.columns[frame.columns.duplicated()].tolist():
-        raise ValueError(f"{name} has several columns called {', '.join(map(str, repeated))}: rename them")
+    names_of(frame, name)
     check_count(name, len(frame), n_rows)
     return frame
 
@@ -88,6 +84,18 @@ def column_names(table: Any) -> list[Any] | None:
     return None if names is None else list(names)
 
 
+def names_of(table: Any, name: str) -> list[Any]:
+    """Return the names of the columns, or their positions in an array; raise if there are none, or two of one name."""
+    names = column_names(table)
+    names = list(range(as_table(table, name).shape[1])) if names is None else names
+    if not names:
+        raise ValueError(f"{name} must have at least one column, got none: add one")
+    index = pd.Index(names, tupleize_cols=False)
+    if repeated := index[index.duplicated()].tolist():
+        raise ValueError(f"{name} has several columns called {', '.join(map(str, repeated))}: rename them")
+    return names
+
+
 def listed(columns: Any) -> list[Any]:
     """Return a user's columns, names or positions, as a list; None is no column, a single name or number is one."""
     if columns is None:
@@ -99,25 +107,6 @@ def listed(columns: Any) -> list[Any]:
             "numpy.flatnonzero(mask) for an array"
         )
     return items
-
-
-def locate(table: Any, columns: Sequence[Any], name: str, what: str) -> list[int]:
-    """Return the positions of these columns in the table ``name``; ``what`` is the keyword that lists them."""
-    known = column_names(table) or list(range(table.shape[1]))
-    if missing := [column for column in columns if column not in known]:
-        raise ValueError(f"{what} must be columns of {name}, got {describe(missing)}: choose among {describe(known)}")
-    return [known.index(column) for column in columns]
-
-
-def present(table: Any, columns: Sequence[Any], n_others: int) -> list[int]:
-    """Return the positions of those columns that the table has.
-
-    An array has no names: by its width it has all of the columns or, if that is ``n_others``, none.
-    """
-    names = column_names(table)
-    if names is None:
-        return locate(table, columns, "X", "columns") if table.shape[1] == n_others + len(columns) else []
-    return [names.index(column) for column in columns if column in names]
 
 
 def take(table: Any, positions: Sequence[int]) -> Any:
@@ -138,8 +127,6 @@ def rows_without_values(table: Any) -> Any:
 def side_by_side(left: Any, right: Any) -> Any:
     """Return one table of both sets of columns, whose rows are matched by position."""
     if hasattr(left, "tocsr") or hasattr(right, "tocsr"):
-        from scipy import sparse
-
         return sparse.hstack([_explicit_csr(left), _explicit_csr(right)], format="csr")
     if column_names(left) is None and column_names(right) is None:
         return np.hstack([left, right])
@@ -157,40 +144,34 @@ def check_no_text(table: Any, name: str) -> None:
         raise ValueError(
             f"the columns of {name} must have no [, ] or < in their names, got {describe(odd)}: rename them"
         )
-    for column, dtype in zip(table.columns, table.dtypes, strict=True):
-        if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):
-            hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
-        elif dtype.kind in "mM":
-            hint = "pass a number, such as days since an event"
-        else:
+    for column, dtype in table.dtypes.items():
+        is_date = dtype.kind in "mM"
+        if not (is_date or pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)):
             continue
+        hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
+        hint = "pass a number, such as days since an event" if is_date else hint
         raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
 
 
-def check_same_rows(X: Any, privileged: Any, X_name: str, name: str) -> None:
-    """Raise if the two differ in the number or in the order of rows."""
-    n_expected, n_rows = row_count(X), row_count(privileged)
-    if n_expected != n_rows:
-        raise ValueError(f"{name} must describe the rows of {X_name}: {X_name} has {n_expected} rows, {name} {n_rows}")
-    check_same_order(X, privileged, X_name, name)
+def beside(X: Any, data: Any, X_name: str, name: str) -> Any:
+    """Return the data as a table of the rows of X, or raise if they differ in number or order; None stays None."""
+    if data is None:
+        return None
+    table = as_table(data, name)
+    check_count(name, int(table.shape[0]), row_count(X), X_name)
+    check_orders({X_name: X, name: data})
+    return table
 
 
-def check_same_order(X: Any, privileged: Any, X_name: str, name: str) -> None:
-    """Raise if one index is a permutation of the other, since rows are matched by position."""
-    if not all(isinstance(table, (pd.DataFrame, pd.Series)) for table in (X, privileged)):
-        return
-    ours, theirs = X.index, privileged.index
-    if not ours.equals(theirs) and ours.is_unique and theirs.is_unique and ours.isin(theirs).all():
-        raise ValueError(
-            f"{name} and {X_name} have the same index in another order, but rows are matched by position: pass "
-            f"{name}.loc[{X_name}.index]"
-        )
-
-
-def check_orders(X: Any, X_name: str, values: dict[str, Any]) -> None:
-    """Check the order of several columns, each under its name; X may be without an index."""
-    for (first_name, first), (name, column) in itertools.combinations({X_name: X, **values}.items(), 2):
-        check_same_order(first, column, first_name, name)
+def check_orders(tables: dict[str, Any]) -> None:
+    """Raise if two tables or columns have one index in different orders, since rows are matched by position."""
+    indexed = [(name, one.index) for name, one in tables.items() if isinstance(one, (pd.DataFrame, pd.Series))]
+    for (X_name, ours), (name, theirs) in itertools.combinations(indexed, 2):
+        if not ours.equals(theirs) and ours.is_unique and theirs.is_unique and ours.isin(theirs).all():
+            raise ValueError(
+                f"{name} and {X_name} have the same index in another order, but rows are matched by position: pass "
+                f"{name}.loc[{X_name}.index]"
+            )
 
 
 def row_count(table: Any) -> int:
@@ -200,8 +181,6 @@ def row_count(table: Any) -> int:
 
 def _explicit_csr(table: Any) -> Any:
     """Return a sparse matrix that stores the zeros of a dense table, since XGBoost reads gaps as missing values."""
-    from scipy import sparse
-
     if hasattr(table, "tocsr"):
         return table.tocsr()
     try:

@@ -2,48 +2,46 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from .names import describe
-from .tables import as_frame, as_table, check_same_rows, column_names, listed, locate, present, side_by_side, take
+from .tables import as_frame, as_table, beside, column_names, listed, names_of, side_by_side, take
 
 EvalSet = list[tuple[Any, Any]]
 
 
-@dataclasses.dataclass(frozen=True)
-class Views:
+class Views(NamedTuple):
     """One data set by role. ``eval_privileged`` has None where an evaluation set lacks the columns."""
 
     student: Any
     eval_set: EvalSet | None
     privileged: Any
-    eval_privileged: list[Any] | None
+    eval_privileged: list[Any]
     student_labels: list[Any]
     privileged_labels: list[Any]
 
     def values(self, columns: Any, *, hidden_from_student: bool) -> Any:
         """The values of one column (a name) or of several (a list), classifier or privileged features."""
-        frame = pd.DataFrame({c: self._column(c, hidden_from_student) for c in listed(columns)})
-        return frame if isinstance(columns, (list, tuple)) else frame.iloc[:, 0]
-
-    def _column(self, column: Any, hidden_from_student: bool) -> Any:
-        table, labels = self.privileged, self.privileged_labels
-        if column not in labels:
-            table, labels = as_table(self.student, "X"), self.student_labels
+        found = {}
+        for column in listed(columns):
+            table, labels = self.privileged, self.privileged_labels
+            if column not in labels:
+                table, labels = as_table(self.student, "X"), self.student_labels
             if column not in labels:
                 raise ValueError(
                     f"a constraint must read a column of X or privileged, got {column!r}: X has {describe(labels)}, "
                     f"privileged has {describe(self.privileged_labels) or 'no columns'}"
                 )
-            if hidden_from_student:
+            if hidden_from_student and column not in self.privileged_labels:
                 raise ValueError(
                     f"the group column {column!r} of a constraint is also a feature: add it to privileged_features or, "
                     "if the student may use it, pass the constraint its values"
                 )
-        return as_frame(take(table, [labels.index(column)])).iloc[:, 0].to_numpy()
+            found[column] = as_frame(take(table, [labels.index(column)])).iloc[:, 0].to_numpy()
+        frame = pd.DataFrame(found)
+        return frame if isinstance(columns, (list, tuple)) else frame.iloc[:, 0]
 
     def for_teacher(self, hidden: set[Any], *, sees_all: bool) -> tuple[Any, list[Any] | None]:
         """The features of a teacher, and those of its evaluation sets; None without privileged columns."""
@@ -59,7 +57,7 @@ class Views:
             part = take(table, [names.index(label) for label in seen])
             return side_by_side(as_table(X, "X"), part) if sees_all else part
 
-        pairs = enumerate(zip(self.eval_set or (), self.eval_privileged or (), strict=False))
+        pairs = enumerate(zip(self.eval_set or (), self.eval_privileged, strict=False))
         evals = [None if z is None else visible(X, z, f"eval_set[{i}]") for i, ((X, _), z) in pairs]
         return visible(self.student, self.privileged, "X"), evals or None
 
@@ -68,8 +66,6 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
     """Return the views of a data set whose privileged columns are in X or in a separate table."""
     features = listed(privileged_features)
     sets = None if eval_set is None else [(X_i, y_i) for X_i, y_i in eval_set]
-    if getattr(X, "shape", ())[1:] == (0,):
-        raise ValueError("X must have at least one column for the student, got none: add a feature")
     if features:
         if privileged is not None or eval_privileged is not None:
             given = "eval_privileged" if privileged is None else "privileged"
@@ -80,21 +76,32 @@ def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privile
             f"eval_privileged needs privileged, and a table (or None) for each of the {len(sets or ())} pairs of "
             f"eval_set, got {len(eval_privileged)}: pass both"
         )
+    labels = names_of(X, "X")
     if privileged is None:
-        return Views(X, sets, None, None, _labels(X), [])
-    z = _beside(X, privileged, "X", "privileged")
+        return Views(X, sets, None, [], labels, [])
+    z = beside(X, privileged, "X", "privileged")
     if shared := set(map(str, column_names(X) or ())) & set(map(str, column_names(z) or ())):
         raise ValueError(f"privileged must have no columns of X, got {describe(sorted(shared))}: drop them")
     pairs = enumerate(zip(sets or (), eval_privileged or (), strict=False))
-    tables = [_beside(X_i, z_i, f"eval_set[{i}]", f"eval_privileged[{i}]") for i, ((X_i, _), z_i) in pairs]
-    return Views(X, sets, z, tables or None, _labels(X), _labels(z))
+    tables = [beside(X_i, z_i, f"eval_set[{i}]", f"eval_privileged[{i}]") for i, ((X_i, _), z_i) in pairs]
+    return Views(X, sets, z, tables, labels, names_of(z, "privileged"))
 
 
-def _beside(X: Any, table: Any, X_name: str, name: str) -> Any:
-    """Return the privileged table of the rows of X; None stays None."""
-    if table is not None:
-        check_same_rows(X, table, X_name, name)
-    return None if table is None else as_table(table, name)
+def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
+    table = as_table(X, "X")
+    labels = names_of(table, "X")
+    if missing := [column for column in features if column not in labels]:
+        raise ValueError(
+            f"privileged_features must be columns of X, got {describe(missing)}: choose among {describe(labels)}"
+        )
+    others = [label for label in labels if label not in features]
+    if not others:
+        raise ValueError(f"privileged_features must leave the student a column of X, got all {len(labels)}: name fewer")
+    student, privileged = _split(table, features, len(others))
+    # XGBoost recognises the training rows by this object.
+    parts = [(student, privileged) if X_i is X else _split(X_i, features, len(others)) for X_i, _ in sets or ()]
+    eval_set = [(part, y_i) for (part, _), (_, y_i) in zip(parts, sets or (), strict=True)]
+    return Views(student, eval_set if sets else sets, privileged, [z_i for _, z_i in parts], others, features)
 
 
 def student_part(X: Any, privileged_features: Any, n_features: int) -> Any:
@@ -104,38 +111,14 @@ def student_part(X: Any, privileged_features: Any, n_features: int) -> Any:
 
 
 def _split(X: Any, features: list[Any], n_others: int) -> tuple[Any, Any]:
-    """Return the table without these columns, and the table of those that it has; None if it has none."""
+    """Return the table without these columns, and the table of those that it has; None if it has none.
+
+    An array has no names: by its width it has all of them, or none.
+    """
     table = as_table(X, "X")
-    found = present(table, features, n_others)
+    is_whole = column_names(table) is not None or table.shape[1] == n_others + len(features)
+    names = names_of(table, "X")
+    found = [names.index(column) for column in features if is_whole and column in names]
     if not found:
         return table, None
     return take(table, [i for i in range(table.shape[1]) if i not in found]), take(table, found)
-
-
-def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
-    table = as_table(X, "X")
-    labels = _labels(table)
-    own = [labels[i] for i in locate(table, features, "X", "privileged_features")]
-    others = [label for label in labels if label not in own]
-    if not others:
-        raise ValueError(f"privileged_features must leave the student a column of X, got all {len(own)}: name fewer")
-    student, privileged = _split(table, features, len(others))
-    eval_set = eval_privileged = None
-    if sets is not None:
-        # XGBoost recognises the training rows by this object.
-        parts = [(student, privileged) if X_i is X else _split(X_i, features, len(others)) for X_i, _ in sets]
-        eval_set = [(part, y_i) for (part, _), (_, y_i) in zip(parts, sets, strict=True)]
-        eval_privileged = [z_i for _, z_i in parts]
-    return Views(student, eval_set, privileged, eval_privileged, others, own)
-
-
-def _labels(table: Any) -> list[Any]:
-    """Return the names of the columns, or their positions in an array."""
-    names = column_names(table)
-    if names is None:
-        shape: tuple[int, ...] = getattr(table, "shape", ())
-        return list(range(shape[1])) if len(shape) == 2 else []
-    if len(set(names)) < len(names):
-        twice = dict.fromkeys(name for name in names if names.count(name) > 1)
-        raise ValueError(f"a table must have a distinct name for each column, got several {describe(twice)}: rename")
-    return names

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from .._core.keywords import METHODS, SEES, TRAINED_KL_WEIGHT, Keywords, default_kind, default_kl_weight, seen_by
+from .._core.keywords import METHODS, SEES, TRAINED_KL_WEIGHT, Keywords, default_kl_weight, seen_by
 from .._core.learners.recipe import check_teacher_word
 from .._core.teachers import check_kl_weight
 from .._core.training import Teacher
@@ -108,7 +108,7 @@ def candidates_of(
     """
     if teacher is None:
         objective = objective_name(user_params(params))
-        teacher = default_kind("kbpib", None, None, evaluates=False, objective=objective)
+        teacher = Keywords().default_kind(objective)
         teacher_sees = teacher_sees or ("all" if teacher == "boosted" else None)
     methods = checked_list(method, "method", partial(check_choice, choices=METHODS, name="method"))
     teachers = _teachers(teacher)

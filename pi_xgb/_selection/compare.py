@@ -17,10 +17,10 @@ from .._plots.by_table import plot_comparison
 from .._rows.checks import check_choice, check_confidence, check_whole, several
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import check_count, on_host
-from .._rows.supervision import checked_groups, row_weights
-from .._rows.tables import check_no_text, check_same_order, row_count
+from .._rows.row_values import checked_groups, row_weights
+from .._rows.tables import check_no_text, check_orders, row_count
 from .._rows.views import Views, divide
-from .._stats.paired import Interval, corrected_interval, student
+from .._stats import Interval, corrected_interval, student
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .candidates import Candidate, candidates_of
@@ -380,8 +380,7 @@ def _divided(X: Any, privileged: Any, privileged_features: Any, per_row: dict[st
     views = divide(X, None, privileged, None, privileged_features)
     if views.privileged is None:
         raise ValueError("compare needs privileged features: pass privileged, or columns of X as privileged_features")
-    for name, column in per_row.items():
-        check_same_order(X, column, "X", name)
+    check_orders({"X": X, **per_row})
     for name, table in (("X", views.student), ("privileged", views.privileged)):
         check_no_text(table, name)
     return views

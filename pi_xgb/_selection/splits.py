@@ -6,19 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._arrays import Array
 from .._core.crossfit import Split
 from .._rows.checks import check_whole
-from .._stats.folds import (
-    check_apart,
-    check_enough_groups,
-    deal_folds,
-    deal_groups,
-    groups_of_classes,
-    kinds,
-    pairs_of_rows,
-)
+from .._rows.folds import check_enough_groups, deal_folds, kinds, read_folds
 
 _ATTEMPTS = 50
 _ROWS_SCORED, _MOST_REPEATS = 1000, 5
@@ -44,24 +37,20 @@ def splits_of(
     known = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
     if np.ptp(label[known]) == 0:
         raise ValueError(f"every label is {_class_name(label[known[0]], names)}: add rows with other labels")
-    if folds is not None and not hasattr(folds, "split"):
-        return _checked(folds, len(label), groups, labelled)
-    label, groups = label[known], None if groups is None else groups[known]
     if folds is not None:
-        pairs = folds.split(label, label) if groups is None else folds.split(label, label, groups)
-        splits = _checked(pairs, len(label), groups)
-    else:
-        check_whole("nfold", nfold, 2)
-        check_whole("repeats", repeats, 1)
-        check_whole("seed", seed, 0)
-        rows = "rows" if labelled is None else "labelled rows"
-        if groups is not None:
-            check_enough_groups(groups, nfold)
-        if nfold > len(label):
-            raise ValueError(f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}: use fewer folds")
-        if classes:
-            check_classes(label, nfold, names, groups, rows)
-        splits = _repeated_folds(label, nfold, repeats, seed, classes=classes, groups=groups)
+        return _checked(folds, label, groups, labelled)
+    check_whole("nfold", nfold, 2)
+    check_whole("repeats", repeats, 1)
+    check_whole("seed", seed, 0)
+    label, groups = label[known], None if groups is None else groups[known]
+    rows = "rows" if labelled is None else "labelled rows"
+    if groups is not None:
+        check_enough_groups(groups, nfold)
+    if nfold > len(label):
+        raise ValueError(f"nfold must be at most the number of {rows}, {len(label)}, got {nfold}: use fewer folds")
+    if classes:
+        check_classes(label, nfold, names, groups, rows)
+    splits = _repeated_folds(label, nfold, repeats, seed, classes=classes, groups=groups)
     return [split._replace(train=known[split.train], test=known[split.test]) for split in splits]
 
 
@@ -74,12 +63,8 @@ def _repeated_folds(
     for attempt in range(repeats if groups is None else repeats + _ATTEMPTS):
         if len(partitions) == repeats:
             break
-        own = seed + attempt
-        pairs = (
-            deal_folds(strata, nfold, own)
-            if groups is None
-            else deal_groups(label, groups, nfold, own, classes=classes)
-        )
+        fold_of = deal_folds(strata, nfold, seed + attempt, groups)
+        pairs = [(np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)) for k in range(nfold)]
         partitions.setdefault(frozenset(test.tobytes() for _, test in pairs), pairs)
     if len(partitions) < repeats:
         n_found = len(partitions)
@@ -117,10 +102,10 @@ def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | N
             f"{fewer}more {rows}"
         )
     if groups is not None:
-        values, counts = groups_of_classes(label, groups)
-        if counts.min() < 2:
+        n_groups = pd.Series(groups).groupby(label).nunique()
+        if n_groups.min() < 2:
             raise ValueError(
-                f"class {_class_name(values[counts.argmin()], names)} must be in two groups, got one: use finer groups"
+                f"class {_class_name(n_groups.idxmin(), names)} must be in two groups, got one: use finer groups"
             )
 
 
@@ -131,22 +116,13 @@ def _class_name(label: Any, names: Any) -> str:
     return repr(name.item() if isinstance(name, np.generic) else name)
 
 
-def _checked(folds: Any, n_rows: int, groups: Array | None, labelled: Array | None = None) -> list[Split]:
+def _checked(folds: Any, label: Array, groups: Array | None, labelled: Array | None) -> list[Split]:
     """Return the user's folds of labelled rows, or raise for rows on both sides, or held out twice alike."""
     splits: list[Split] = []
     seen: dict[bytes, int] = {}
-    for number, (train, test) in enumerate(pairs_of_rows(folds, n_rows)):
-        if labelled is not None:
-            train = train[labelled[train]]
-            if not (labelled[test].all() and train.size):
-                raise ValueError(
-                    f"fold {number} must train on labelled rows and hold out labelled rows only, got {train.size} and "
-                    f"{(~labelled[test]).sum()} held-out rows without a label: use other rows"
-                )
+    for number, (train, test) in enumerate(read_folds(folds, label, labelled, groups)):
         if np.intersect1d(train, test).size:
             raise ValueError(f"fold {number} holds out rows that it trains on: the two must have no row in common")
-        if groups is not None:
-            check_apart(groups, train, test, number)
         same = seen.setdefault(np.unique(test).tobytes(), number)
         if same != number:
             raise ValueError(f"fold {number} holds out the same rows as fold {same}: leave one out")

@@ -24,15 +24,15 @@ from .._progress import progress_bar
 from .._rows.checks import check_jobs, check_whole
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
-from .._rows.supervision import (
+from .._rows.row_values import (
     check_evals_are_labelled,
     checked_groups,
     read_labelled,
     read_teacher_weight,
     warn_of_idle_rows,
-    weight_of_known,
+    weight_beside,
 )
-from .._stats.paired import check_standard_errors
+from .._stats import check_standard_errors
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
 from .._xgb.params import objective_name, user_params
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
@@ -98,7 +98,7 @@ class Students:
         guides = [as_guide(guide, spec.loss.range) for guide in weighted(pairs, None, None)] if pairs else []
         weight = read_teacher_weight(config.teacher_weight, n_rows)
         if config.teacher_weight is None and privileged is not None:
-            weight = weight_of_known(privileged, besides=dtrain)
+            weight = weight_beside(rows_without_values(privileged, dtrain.feature_names or ()))
         elif weight is None and privileged is not None and rows_without_values(privileged).any():
             weight = np.ones(n_rows)  # the user's weights also teach rows without privileged values
         own_groups = checked_groups(config.crossfit_groups, n_rows, "crossfit_groups")

@@ -19,7 +19,7 @@ from .._core.training import Teacher
 from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
 from .._rows.matrix_checks import check_evals
 from .._rows.per_row import on_host, per_row
-from .._rows.supervision import row_weights
+from .._rows.row_values import row_weights
 from .._rows.tables import as_table, check_orders, row_count, take_rows
 from .._rows.views import divide, student_part
 from .._xgb.classes import read_classes, write_classes
@@ -127,7 +127,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
 
     def _soft_labels(self, X: Any, y: Any, q: Any, weight: Any) -> FixedTeacher:
         """Return the teacher of soft labels, with the ``teacher_weight`` that says where they count."""
-        check_orders(X, "X", {"teacher": q})
+        check_orders({"X": X, "teacher": q})
         if isinstance(q, pd.DataFrame) and np.ndim(y) == 1 and set(pd.unique(pd.Series(y).dropna())) == set(q.columns):
             q = q[sorted(q.columns)]  # named by class
         needed = None if weight is None else on_host(weight, "teacher_weight") > 0
@@ -427,7 +427,7 @@ def _check_rows(X: Any, y: Any, values: dict[str, Any], of_set: str = "") -> Non
     """Raise if values are not those of the rows of X, in their order; XGBoost's own messages name no keyword."""
     X_name, y_name = (f"{name} of eval_set{of_set}" if of_set else name for name in ("X", "y"))
     named = {f"{name}{of_set}": value for name, value in values.items()}
-    check_orders(X, X_name, {y_name: y, **named})
+    check_orders({X_name: X, y_name: y, **named})
     per_row(y_name, y, row_count(X), "values", missing="keep", several=True, table=X_name)
     if of_set:
         weight = f"sample_weight_eval_set{of_set}"

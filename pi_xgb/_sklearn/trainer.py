@@ -12,12 +12,12 @@ import xgboost
 from .._arrays import Array
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
-from .._core.keywords import Keywords, default_kind, default_kl_weight, is_trained_here, seen_by
+from .._core.keywords import Keywords, default_kl_weight, is_trained_here, seen_by
 from .._core.losses import Loss
 from .._core.train import train_by
 from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host
-from .._rows.supervision import weight_beside
+from .._rows.row_values import weight_beside
 from .._rows.tables import as_frame, check_no_text, column_names, row_count, rows_without_values
 from .._rows.views import Views
 from .._warnings import warn_user
@@ -74,9 +74,8 @@ class Trainer:
         self.privileged = views.for_teacher(hidden, sees_all=False)[0]
         self.kind = self.teacher
         if self.teacher is None:
-            self.kind = default_kind(
-                model.method, model.crossfit, model.kl_weight, evaluates=self.evaluates, objective=model.objective
-            )
+            own = {"method": model.method, "kl_weight": model.kl_weight, "crossfit": model.crossfit}
+            self.kind = Keywords(**own, privileged_evals=[] if self.evaluates else None).default_kind(model.objective)
         self.kl_weight = default_kl_weight(self.kind) if model.kl_weight is None else model.kl_weight
         self.sees = seen_by(self.kind, model.teacher_sees, has_privileged=self.privileged is not None)
         self.table = self.eval_tables = None

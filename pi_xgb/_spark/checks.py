@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, DataType, FloatType, NumericType
 
-from .._rows.supervision import no_labelled_row
+from .._rows.row_values import no_labelled_row
 
 _LARGEST = float(np.finfo(np.float32).max)
 

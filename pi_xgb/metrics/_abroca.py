@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._rows.groups import Groups, as_groups, check_several
-from .._rows.supervision import row_weights
-from .._rows.vectors import Bools, Floats, as_labels, as_scores
+from .._rows.groups import Groups, as_groups
+from .._rows.row_values import Bools, Floats, as_labels, as_scores, row_weights
 from ._disparities import Undefined, check_undefined
 from ._rates import Values, warn_undefined
 
@@ -53,8 +52,7 @@ def abroca(
     check_undefined(undefined)
     scores = as_scores(y_score)
     labels = as_labels(y_true, scores.size)
-    groups = as_groups(sensitive_features, labels.size)
-    check_several(groups)
+    groups = as_groups(sensitive_features, labels.size, are_compared=True)
     weights = row_weights(sample_weight, labels.size)
     weights = np.ones(labels.size) if weights is None else weights
     curves = roc_curves(labels, scores, groups, weights)

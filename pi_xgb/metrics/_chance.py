@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from .._rows.checks import check_whole
 from .._rows.names import in_words
-from .._stats.gaps import LEAST_DRAWS, Path, is_cut, limits, p_value
-from .._stats.wilson import wilson
+from .._stats import LEAST_DRAWS, Path, below_upper, limits, p_value, wilson
 from ._disparities import COMPARED, largest_between
 from ._rates import RATES, Decisions, Values
 
@@ -177,10 +176,10 @@ class Gap:
         shape = spread[:, None] * place
         largest, reach = 1.0 if self.of_curves else float(len(self.counts)), 5 * float(spread.sum())
         path = self._path(shape, noise, min(value + reach, largest))
-        while is_cut(value, path, confidence) and path.truth[-1] < largest:
+        while below_upper(value, path, confidence)[-1] > 0 and path.truth[-1] < largest:
             reach *= 2
             path = self._path(shape, noise, min(value + reach, largest))
-        found = limits(value, crowded_path, path, confidence)._asdict()
+        found = limits(value, crowded_path, path, confidence)
         return found | {"high": max(found["high"], self._least_limit(confidence))}
 
     def _least_limit(self, confidence: float) -> float:

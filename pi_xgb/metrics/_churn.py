@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from .._rows.groups import as_groups, everyone
+from .._rows.row_values import as_cut, as_labels, as_probabilities
 from .._rows.tables import check_orders
-from .._rows.vectors import as_cut, as_labels, as_probabilities
 from ._report import ALL
 
 
@@ -50,7 +50,7 @@ def churn(old: Any, new: Any, y: Any = None, threshold: float = 0.5, groups: Any
     cut, before, after = as_cut(threshold), as_probabilities(old, "old"), as_probabilities(new, "new")
     if len(before) != len(after):
         raise ValueError(f"old and new must be of the same rows, got {len(before)} and {len(after)} values")
-    check_orders(old, "old", {"new": new, "y": y, "groups": groups})
+    check_orders({"old": old, "new": new, "y": y, "groups": groups})
     was, now = before > cut, after > cut
     changes = {"flips": was != now, "to_1": ~was & now, "to_0": was & ~now}
     if y is not None:

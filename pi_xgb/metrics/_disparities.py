@@ -152,8 +152,7 @@ def one_vs_rest(
     """
     if not callable(metric):
         raise TypeError(f"metric must be a function such as metrics.equalized_odds, got {metric!r}: pass it unquoted")
-    groups = as_groups(sensitive_features)
-    check_several(groups)
+    groups = as_groups(sensitive_features, are_compared=True)
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
     values = []
     for code, name in enumerate(groups.names):

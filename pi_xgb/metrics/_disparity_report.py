@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .._rows.checks import check_bootstrap, check_choice, several
-from .._rows.groups import as_groups, check_several
-from .._rows.vectors import as_cut, as_scored
-from .._stats.gaps import holm
+from .._rows.groups import as_groups
+from .._rows.row_values import as_cut, as_scored
+from .._stats import holm
 from ._abroca import largest_area, roc_curves, warn_no_curve
 from ._chance import N_NULL, check_null, statistics
 from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates
@@ -98,8 +98,7 @@ def disparity_report(
     check_undefined(undefined)
     chosen = _chosen(metrics)
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
-    groups = as_groups(sensitive_features, labels.size)
-    check_several(groups)
+    groups = as_groups(sensitive_features, labels.size, are_compared=True)
     rows = Decisions(labels, scores > as_cut(threshold), weights, groups, scores)
     values, pair_of_curves = _values(rows, chosen, undefined)
     table = pd.DataFrame({"value": values}, index=pd.Index(chosen))

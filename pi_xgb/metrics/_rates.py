@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from .._rows.groups import Groups, as_groups, everyone
 from .._rows.names import describe
-from .._rows.supervision import row_weights
-from .._rows.vectors import Bools, as_decisions, as_labels
+from .._rows.per_row import per_row
+from .._rows.row_values import Bools, as_labels, row_weights
 
 Values = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ def as_decided(
     y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool, grouped: bool = True
 ) -> Decisions:
     """Check the arguments of a metric on decisions."""
-    selected = as_decisions(y_pred)
+    selected = per_row("y_pred", y_pred, kind="truth values", hint="pass decisions, as in y_score > threshold")
     n_rows = selected.size
     labels = np.zeros_like(selected)
     if labels_needed or y_true is not None:

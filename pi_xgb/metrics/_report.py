@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .._rows.checks import check_bootstrap
-from .._rows.groups import Groups, check_several, encoded_columns, everyone, groups_of
-from .._rows.vectors import as_cut, as_scored
-from .._stats.wilson import wilson
+from .._rows.groups import Groups, check_few, check_several, encoded_columns, everyone, groups_of
+from .._rows.row_values import as_cut, as_scored
+from .._stats import wilson
 from ._abroca import ROC_NEEDS
 from ._rates import RATES, Decisions, warn_undefined
 from ._scored import MEASURES, ScoredGroups
@@ -94,6 +94,7 @@ def group_report(
     selected = scores > as_cut(threshold)
     columns = encoded_columns(sensitive_features, labels.size)
     groupings = [groups_of(columns), *(_margins(columns) if margins else [])]
+    check_few(groupings[0], labels.size)
     check_several(groupings[0])
     tables = [ScoredGroups(Decisions(labels, selected, weights, groups, scores)) for groups in groupings]
 

@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._rows.names import describe
-from .._rows.per_row import ANY_NUMBER, per_row
-from .._rows.supervision import row_weights
-from .._rows.vectors import Bools, Floats, as_labels, as_scores
+from .._rows.per_row import ANY_NUMBER, SHARE, per_row
+from .._rows.row_values import Bools, Floats, as_labels, as_scores, row_weights
 from ._rates import Values, as_function
 
 Rule = Callable[[Values, Values, Values, Values], Any]
@@ -82,7 +81,7 @@ def choose_threshold(
     function: Rule = as_function("rule", rule, RULES)
     if isinstance(grid, str) and grid != "paper":
         raise ValueError(f"grid must be None, 'paper' or an array of thresholds, got {grid!r}")
-    within = (0.0, 1.0) if isinstance(grid, str) else ANY_NUMBER
+    within = SHARE if isinstance(grid, str) else ANY_NUMBER
     scores = as_scores(y_score, within, "grid='paper' takes probabilities, grid=None scores of any scale")
     labels = as_labels(y_true, scores.size)
     weights = row_weights(sample_weight, labels.size)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from .._rows.groups import as_groups
 from .._rows.names import plain
-from .._rows.vectors import as_cut, as_scores
+from .._rows.per_row import SHARE
+from .._rows.row_values import as_cut, as_scores
 from ._abroca import abroca
 from ._disparities import equal_opportunity, equalized_odds, statistical_parity
 from ._rates import as_function
@@ -113,7 +114,7 @@ def watch(
 
 def _decided(scores: NDArray[Any], cut: float) -> NDArray[np.int8]:
     hint = "XGBoost passes margins to a custom metric when obj is a function, so pass from_margin=True"
-    return (as_scores(scores, (0.0, 1.0), hint, "the predictions in watch") > cut).astype(np.int8)
+    return (as_scores(scores, SHARE, hint, "the predictions in watch") > cut).astype(np.int8)
 
 
 def _named(metric: Any) -> dict[str, Metric]:

@@ -1,4 +1,4 @@
-"""Keywords that supervise each row: labelled, teacher_weight, groups, weights."""
+"""Keywords with a value per row: labelled, weights and groups of trainings, labels and scores of metrics."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._warnings import warn_user
-from .._xgb.matrix import rows_without_values
-from .per_row import LARGEST, NOT_NEGATIVE, Unit, per_row
+from .per_row import ANY_NUMBER, LARGEST, NOT_NEGATIVE, SHARE, Range, per_row
+
+Floats = NDArray[np.floating[Any]]
+Bools = NDArray[np.bool_]
 
 MOST_WEIGHT = 1e12
 """Larger weights swamp the labels in float32."""
@@ -42,7 +44,7 @@ def read_teacher_weight(teacher_weight: Any, n_rows: int | None = None, name: st
     if teacher_weight is None:
         return None
     hint = "0 ignores the teacher in a row, 1 gives it the weight kl_weight"
-    weights = per_row(name, teacher_weight, n_rows, within=(0.0, MOST_WEIGHT), table="dtrain", hint=hint)
+    weights = per_row(name, teacher_weight, n_rows, within=Range(0.0, MOST_WEIGHT), table="dtrain", hint=hint)
     return None if (weights == 1).all() else weights
 
 
@@ -53,34 +55,19 @@ def checked_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | No
 
 
 def row_weights(
-    sample_weight: Any,
-    n_rows: int,
-    *,
-    name: str = "sample_weight",
-    labelled: Array | None = None,
-    unit: Unit = "row",
-    table: str = "",
+    sample_weight: Any, n_rows: int, *, name: str = "sample_weight", labelled: Array | None = None, table: str = ""
 ) -> NDArray[np.float64] | None:
     """Return weights with a finite sum, at least one of them above 0 (of the ``labelled`` rows, if given)."""
     if sample_weight is None:
         return None
     hint = "a weight of 0 ignores a row"
-    weight = per_row(name, sample_weight, n_rows, within=NOT_NEGATIVE, unit=unit, table=table, hint=hint)
+    weight = per_row(name, sample_weight, n_rows, within=NOT_NEGATIVE, table=table, hint=hint)
     if not ((weight if labelled is None else weight[labelled]).any() or collective.is_distributed()):
-        rows = unit if labelled is None else f"{unit} that has a label"
+        rows = "row" if labelled is None else "row that has a label"
         raise ValueError(f"{name} must be above 0 somewhere, got 0 in every {rows}: zero weights ignore all rows")
     if weight.max() > LARGEST / weight.size:
         raise ValueError(f"{name} must have a finite sum, got {weight.max():g}: divide all by the largest")
     return weight
-
-
-def weight_of_known(privileged: xgboost.DMatrix, besides: xgboost.DMatrix | None = None) -> Array | None:
-    """Return 1 for rows with a privileged value and 0 for rows without any; None where every row has one.
-
-    Columns that are also in ``besides`` are not privileged.
-    """
-    shared = set(() if besides is None else besides.feature_names or ())
-    return weight_beside(rows_without_values(privileged, besides=shared))
 
 
 def weight_beside(empty: Array) -> Array | None:
@@ -102,3 +89,43 @@ def check_evals_are_labelled(labelled: Array | None, dtrain: xgboost.DMatrix, ev
         raise ValueError(
             "dtrain with unlabelled rows must not be among the evals: pass dtrain.slice(np.flatnonzero(labelled))"
         )
+
+
+def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", table: str = "y_score") -> Bools:
+    """Return the true labels, 0 or 1."""
+    hint = "leave out rows without a label, and recode the others, as in (y == positive_class).astype(int)"
+    return per_row(name, y_true, n_rows, "truth values", table=table, hint=hint)
+
+
+def as_scores(y_score: Any, within: Range = ANY_NUMBER, hint: str = "", name: str = "y_score") -> Floats:
+    """Return scores of any scale; float32 stays float32, so that comparisons match the user's."""
+    return per_row(name, y_score, within=within, dtype=None, hint=hint)
+
+
+def as_probabilities(y_score: Any, name: str = "y_score") -> Floats:
+    """Return scores that are probabilities."""
+    return as_scores(y_score, SHARE, "margins become probabilities by 1 / (1 + exp(-margin))", name)
+
+
+def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64] | None]:
+    """Return labels, probabilities and weights of the same rows."""
+    scores = as_probabilities(y_score)
+    return as_labels(y_true, scores.size), scores, row_weights(sample_weight, scores.size)
+
+
+def as_threshold(threshold: Any) -> float:
+    """Return a single threshold."""
+    if np.ndim(threshold) != 0 or isinstance(threshold, (str, bool)) or threshold is None:
+        raise TypeError(f"threshold must be one number, got {threshold!r}")
+    if np.isnan(threshold):
+        raise ValueError("threshold is NaN, which selects no row: pass a number")
+    return float(threshold)
+
+
+def as_cut(threshold: Any) -> float:
+    """Return a single threshold of probabilities."""
+    cut = as_threshold(threshold)
+    # choose_threshold returns a value just below 0 to select every row when a probability is 0.
+    if not -1e-6 <= cut <= 1:
+        raise ValueError(f"threshold must lie between 0 and 1, as probabilities do, got {cut:g}: divide percent by 100")
+    return cut
