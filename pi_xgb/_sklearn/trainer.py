@@ -70,8 +70,8 @@ class Trainer:
         self.privileged = views.for_teacher(hidden, sees_all=False)[0]
         self.kind = model.teacher
         if model.teacher is None:
-            evals = [] if self.evaluates else None
-            given = Keywords(None, model.method, model.kl_weight, crossfit=model.crossfit, privileged_evals=evals)
+            given = Keywords(None, model.method, model.kl_weight, crossfit=model.crossfit)
+            given.privileged_evals = [] if self.evaluates else None
             self.kind = given.default_kind(model.objective)
         self.kl_weight = default_kl_weight(self.kind) if model.kl_weight is None else model.kl_weight
         self.sees = seen_by(self.kind, model.teacher_sees, has_privileged=self.privileged is not None)
