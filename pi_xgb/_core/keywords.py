@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -105,7 +106,7 @@ class Keywords:
         """
         is_papers = self.method == "jpib" or self.crossfit == 0 or self.privileged_evals is not None
         has_mean = not isinstance(objective, str) or objective not in LOSSES or LOSSES[objective].has_gradient
-        is_boosted = is_papers or not has_mean or (np.ndim(self.kl_weight) == 0 and self.kl_weight == 0)
+        is_boosted = is_papers or not has_mean or (isinstance(self.kl_weight, Real) and self.kl_weight == 0)
         return "boosted" if is_boosted else DEFAULT_TEACHER
 
     @property
