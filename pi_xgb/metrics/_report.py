@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._rows.checks import check_bootstrap
-from .._rows.groups import Groups, check_few, check_several, encoded_columns, everyone, groups_of
+from .._rows.groups import Groups, as_groups, encoded_columns, everyone, groups_of
 from .._rows.row_values import as_cut, as_scored
 from .._stats import wilson
 from ._abroca import ROC_NEEDS
@@ -93,16 +93,15 @@ def group_report(
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     selected = scores > as_cut(threshold)
     columns = encoded_columns(sensitive_features, labels.size)
-    groupings = [groups_of(columns), *(_margins(columns) if margins else [])]
-    check_few(groupings[0], labels.size)
-    check_several(groupings[0])
+    whole = as_groups(sensitive_features, labels.size, are_compared=True)
+    groupings = [whole, *(_margins(columns) if margins else [])]
     tables = [ScoredGroups(Decisions(labels, selected, weights, groups, scores)) for groups in groupings]
 
     once = np.ones((1, labels.size))
     estimates = np.concatenate([table.measures(once)[0] for table in tables])
-    for name, values in zip(MEASURES, estimates[: groupings[0].count].T, strict=True):
+    for name, values in zip(MEASURES, estimates[: whole.count].T, strict=True):
         among = RATES[name].among if name in RATES else ROC_NEEDS
-        warn_undefined(name, np.isnan(values), among, groupings[0].names, stacklevel=2)
+        warn_undefined(name, np.isnan(values), among, whole.names, stacklevel=2)
     found = {"": estimates}
     if n_boot:
         known_rows = np.concatenate([table.known_rows() for table in tables])
