@@ -1,4 +1,4 @@
-"""The progress of a search, in lines on standard error."""
+"""The progress of a search: a bar in terminals and notebooks, lines at intervals elsewhere."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
 
 _SECONDS = 30.0
 """Between two lines, and before the first one: short searches print none."""
@@ -17,23 +19,51 @@ def progress_bar(total: int, name: str, progress: bool | None) -> Iterator[Calla
     """Yield a function to call after each of ``total`` steps (trainings, boosting rounds), or with the number of
     steps just done (resamples), from any thread.
 
-    Every half minute it prints how many steps are done and how long the others will take: with ``progress`` True from
-    the first step on, with None from the first half minute on, with False never.
+    With ``progress`` None there is a bar in terminals and notebooks with tqdm, else a line on standard error every
+    half minute. True: always a bar there, elsewhere lines from the first step on.
     """
-    began = time.monotonic()
-    done, shown, lock = 0, began - _SECONDS if progress else began, threading.Lock()
+    if progress is False or not total:
+        yield lambda n=1: None
+        return
+    tqdm = _tqdm(progress) if sys.stderr.isatty() or "ipykernel" in sys.modules else None
+    lines = _Lines(total, name, 0.0 if progress else _SECONDS)
+    lock = threading.Lock()
+    with contextlib.nullcontext(lines) if tqdm is None else tqdm(total=total, desc=name, leave=False) as bar:
 
-    def step(n: int = 1) -> None:
-        nonlocal done, shown
-        with lock:
-            done += n
-            now = time.monotonic()
-            if progress is not False and done < total and now >= shown + _SECONDS:
-                shown, taken = now, now - began
-                left = _duration(taken / done * (total - done))
-                print(f"{name}: {done} of {total}, {_duration(taken)}, about {left} left", file=sys.stderr)
+        def step(n: int = 1) -> None:
+            with lock:
+                bar.update(n)
 
-    yield step
+        yield step
+
+
+def _tqdm(progress: bool | None) -> Any:
+    try:
+        return import_module("tqdm.auto" if "ipykernel" in sys.modules else "tqdm").tqdm
+    except ImportError as error:
+        if progress:
+            raise ImportError("progress=True needs tqdm here: pip install tqdm, or leave progress out") from error
+        return None
+
+
+class _Lines:
+    """Prints at intervals how many steps are done and how long the others will take."""
+
+    def __init__(self, total: int, name: str, patience: float) -> None:
+        self._total, self._name = total, name
+        self._done, self._began = 0, time.monotonic()
+        self._next = self._began + patience
+
+    def update(self, n: int) -> None:
+        """Count steps."""
+        self._done += n
+        now = time.monotonic()
+        taken = now - self._began
+        left = taken / self._done * (self._total - self._done)
+        if now >= self._next and self._done < self._total:
+            self._next = now + _SECONDS
+            line = f"{self._name}: {self._done} of {self._total}, {_duration(taken)}, about {_duration(left)} left"
+            print(line, file=sys.stderr)
 
 
 def _duration(seconds: float) -> str:

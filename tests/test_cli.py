@@ -221,6 +221,13 @@ def test_validation_share_has_its_share_of_labels_or_whole_groups(files, monkeyp
         assert rows["y"][aside].sum() == pytest.approx(rows["y"].sum() / 4, abs=1)
 
 
+def test_valid_that_names_the_training_file_gets_a_note(files, capsys):
+    works("train", "train.csv", *GUIDED, *OTHERS, "--valid", "../" + Path.cwd().name + "/train.csv", "--out", "m.ubj")
+    assert "note: --valid names the training file" in capsys.readouterr().err
+    works("train", "train.csv", *GUIDED, *OTHERS, "--valid", "test.csv", "--out", "m.ubj", "--force")
+    assert "note: --valid" not in capsys.readouterr().err
+
+
 # --- tune, compare -----------------------------------------------------------------------------------------
 
 

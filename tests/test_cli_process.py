@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -127,6 +128,31 @@ def test_ctrl_c_during_the_imports_is_130(folder, module, within):
         text=True,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nstopped; nothing was written\n")
+
+
+def test_bar_is_drawn_on_a_terminal_only(folder):
+    arguments = ["train", "train.csv", "--label", "y", "--drop", "z0,z1", "--rounds", "5", "--params", "nthread=1"]
+    quiet = run(folder, *arguments, "--out", "quiet.ubj")
+    assert quiet.returncode == 0
+    assert "rounds:" not in quiet.stderr
+    pytest.importorskip("tqdm", reason="draws the bar")
+    pty, fcntl, termios = (pytest.importorskip(name, reason="needs a terminal") for name in ("pty", "fcntl", "termios"))
+    reader, writer = pty.openpty()
+    fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))  # a bar needs room
+    watched = subprocess.Popen(
+        [*PI_XGB, *arguments, "--out", "watched.ubj"],
+        cwd=folder,
+        env={**ENVIRONMENT, "TQDM_MININTERVAL": "0"},
+        stderr=writer,
+    )
+    assert watched.wait(120) == 0
+    os.close(writer)
+    shown = os.read(reader, 100_000).decode()
+    os.close(reader)
+    assert "rounds:" in shown
+    assert "5/5" in shown
+    # Looking on changes nothing.
+    assert (folder / "quiet.ubj").read_bytes() == (folder / "watched.ubj").read_bytes()
 
 
 def test_demo_prints_before_it_ends(folder):

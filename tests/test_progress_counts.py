@@ -1,17 +1,15 @@
-"""Progress ends at its total: as many steps are counted as were announced, and every half minute some are shown."""
+"""A progress bar ends at its total: as many steps are counted as were announced."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
 import os
-import time
 
 import pytest
 import xgboost as xgb
 
 import pi_xgb
-from pi_xgb._progress import progress_bar
 from pi_xgb.datasets import make_privileged
 
 DATA = make_privileged(90, seed=0)
@@ -56,18 +54,3 @@ def test_as_many_steps_are_counted_as_were_announced(monkeypatch, name):
     search(xgb.DMatrix(DATA.x, DATA.y), xgb.DMatrix(DATA.z, DATA.y))
     assert totals == [len(steps)]
     assert len(steps) > 3
-
-
-@pytest.mark.parametrize(("progress", "shown"), [(None, [3, 6, 9]), (True, [1, 4, 7]), (False, [])])
-def test_progress_is_a_line_on_standard_error_every_half_minute(monkeypatch, capsys, progress, shown):
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    with progress_bar(10, "select", progress) as step:
-        for _ in range(10):
-            now[0] += 12
-            step()
-    out, err = capsys.readouterr()
-    assert out == ""
-    spelt = {12 * n: f"{12 * n} s" if n < 9 else "2 min" for n in range(11)}
-    lines = [f"select: {n} of 10, {spelt[12 * n]}, about {spelt[120 - 12 * n]} left" for n in shown]
-    assert err.splitlines() == lines

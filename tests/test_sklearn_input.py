@@ -290,8 +290,8 @@ def test_text_and_dates_name_their_column():
 def test_several_teachers_and_a_number_of_folds_are_refused():
     refused("got .*boosted.*others to train", teacher=[("boosted", 1.0)], fit=apart, error=TypeError)
     for some in (apart, None):
-        refused("crossfit ", crossfit=1, fit=some)
-    refused("crossfit must be", crossfit=1, fit=apart, y=lambda y: y.astype(float).where(y.index > 20))
+        refused("crossfit ", kl_weight=0, crossfit=1, fit=some)
+    refused("crossfit must be", kl_weight=0, crossfit=1, fit=apart, y=lambda y: y.astype(float).where(y.index > 20))
 
 
 @pytest.mark.slow

@@ -43,12 +43,18 @@ def names(text: str) -> list[str]:
 
 def numbers(text: str) -> list[float]:
     """Parse numbers separated by commas."""
-    return [float(part) for part in names(text)]
+    try:
+        return [float(part) for part in names(text)]
+    except ValueError:
+        raise _wrong("be numbers separated by commas", text) from None
 
 
 def whole_numbers(text: str) -> list[int]:
     """Parse whole numbers separated by commas."""
-    return [int(part) for part in names(text)]
+    try:
+        return [int(part) for part in names(text)]
+    except ValueError:
+        raise _wrong("be whole numbers separated by commas", text) from None
 
 
 def parameter(text: str) -> tuple[str, Any]:
@@ -217,7 +223,6 @@ def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
     params = {"objective": arguments.objective, "seed": arguments.seed, **dict(arguments.params)}
     if arguments.objective not in (None, objective := params["objective"]):
         raise ValueError(f"--objective must be that of --params, {objective}, got {arguments.objective}: name it once")
-    params.pop("num_class", None)  # the labels decide it
     return params
 
 

@@ -120,7 +120,7 @@ def columns_of(source: Source, arguments: argparse.Namespace) -> Columns:
         source.check_has(names, f"{option_of(dest)} names")
         for column in [name for name in names if name not in free.get(dest, ())]:
             if taken.get(column):
-                options = f"{taken[column]} and by {option_of(dest)}"
+                options = " and by ".join(dict.fromkeys([taken[column], option_of(dest)]))
                 raise ValueError(f"the column {column!r} is named by {options}: name it once")
             taken[column] = option_of(dest)
     features = [column for column in source.columns if column not in taken]
@@ -152,6 +152,12 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     if "observed_at" in columns:
         frame = _without_early_labels(frame, targets[0], arguments, log)
     target = training_labels(frame[targets], params["objective"], file, as_names=targets[0] in columns["categories"])
+    n_classes = target.params.get("num_class", 1)
+    if params.get("num_class", n_classes) not in (0, n_classes):
+        raise ValueError(
+            f"--params num_class must be left out, got {params['num_class']}: the label {targets[0]!r} of {file} makes "
+            f"it {n_classes} for {target.objective}"
+        )
     n_gaps = 0 if target.labelled is None else int((~target.labelled).sum())
     if target.labelled is not None and arguments.unlabelled != "teach":
         if arguments.unlabelled == "refuse":

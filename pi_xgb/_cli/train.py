@@ -30,13 +30,16 @@ import argparse
 from typing import Any
 
 import xgboost
+from xgboost.callback import TrainingCallback
 
 from .._core.keywords import Keywords, default_kl_weight
 from .._core.losses import LOSSES
 from .._core.train import train
+from .._progress import progress_bar
 from .._xgb.booster import best_round
 from .model import new_model_file, write_model
 from .options import SINGLE
+from .output import same_file
 from .rows import Rows, constraints_of, read_training, read_validation, set_aside
 from .table import Log, Source
 
@@ -46,6 +49,8 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     path, share, source = new_model_file(arguments), None, None
     if arguments.valid and (share := _share(arguments.valid)) is None:
         source = Source(arguments.valid, arguments.missing, log)
+        if same_file(arguments.valid, arguments.data):
+            log("note: --valid names the training file, which says nothing of new rows: name another, or a share")
     training = read_training(arguments, log)
     rows, params, valid = training.rows, training.params, None
     if source is not None:
@@ -58,7 +63,8 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     keywords = _teacher_keywords(arguments, params, rows, valid)
     keywords |= {"evals": [] if valid is None else [(valid.student(), "valid")], "evals_result": history}
     keywords |= {"early_stopping_rounds": arguments.early_stopping, "verbose_eval": False}
-    booster = train(params, rows.student(), arguments.rounds, **keywords)
+    with progress_bar(arguments.rounds, "rounds", None) as step:
+        booster = train(params, rows.student(), arguments.rounds, callbacks=[_Steps(step)], **keywords)
     write_model(path, booster, training, arguments)
     log(f"{path}: {_summary(booster, history.get('valid', {}))}")
 
@@ -94,6 +100,17 @@ def _teacher_keywords(
             constraints = [(teacher, weight), *constraints]
         keywords["teacher"] = constraints
     return keywords
+
+
+class _Steps(TrainingCallback):
+    """Calls a function after every round."""
+
+    def __init__(self, step: Any) -> None:
+        self._step = step
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        self._step()
+        return False
 
 
 def _summary(booster: xgboost.Booster, history: dict[str, list[float]]) -> str:

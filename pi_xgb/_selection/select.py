@@ -135,7 +135,8 @@ def select(
         training has one thread and ``n_jobs`` is -1 (1 with a function as the metric): more threads would
         wait for each other in every round, which costs more than it saves, above all on a busy machine. Otherwise 1.
     progress : bool, default=None
-        Whether to print progress on standard error every half minute. True: from the first training on.
+        Whether to show progress: a bar (with tqdm) on a terminal and in a notebook, elsewhere lines on standard
+        error. None: a bar on terminals and in notebooks, elsewhere a line every half minute.
     resume : str or path, default=None
         A file for the finished folds. After an interruption the same call with the same file continues; a file of
         another search is an error.
