@@ -70,7 +70,7 @@ def scored(part: FoldStudents, imputed: Any, score: Score) -> dict[str, Any]:
     own = {BASELINE: PLAIN, STUDENT: student, SELF: student.without_privileged()}
     found = {model: np.array(part.scores(candidate, score)[0]) for model, candidate in own.items()}
     for model, mean in rival_means(part, imputed).items():
-        found[model] = np.full(ROUNDS, part.score_of(mean, score))
+        found[model] = np.full(ROUNDS, score.of_mean(mean, part.held_out, part.all.spec))
     return found
 
 

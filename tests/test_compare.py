@@ -17,6 +17,7 @@ import pi_xgb
 from pi_xgb._selection.candidates import Candidate
 from pi_xgb._selection.compare import Comparison
 from pi_xgb._selection.scores import Score
+from pi_xgb._selection.verdict import Measurement
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import compare
 
@@ -61,7 +62,7 @@ def test_a_learning_curve():
     assert (table.n_train == table["size"]).all()
     assert (table.n_test == 120).all()
     ax = found.plot()
-    assert ax.get_xlabel() == "training rows"
+    assert ax.get_xlabel() == "labelled training rows"
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["plain XGBoost", *ROWS[1:]]
     # The largest size is the comparison without a curve.
     whole = compare(x, y, z, **settings)
@@ -161,7 +162,7 @@ def made_table(**gains):
         for gain in [gains.get(model.replace("-", "_"), 0.0) + (model != "plain XGBoost") * 0.01 * rng.normal()]
     ]
     score, candidate = Score("logloss", maximised=False), Candidate("kbpib", 2.0, "mixed")
-    return Comparison(pd.DataFrame(lines), score, candidate, 0.25, 0.95, 100)
+    return Comparison(pd.DataFrame(lines), Measurement(score, 0.25, 100), candidate)
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def test_of_two_steps_that_reach_a_gap_the_more_accurate_is_chosen():
 )
 def test_a_model_is_degenerate_if_it_decides_the_same_for_nearly_all(scores, plain, degenerate):
     label, groups = np.array([1, 1, 1, 0, 0, 0, 0, 0]), Groups(np.arange(8) % 2, pd.Index(["f", "m"]))
-    held_out = HeldOut(label == 1, np.ones(8), groups, "statistical_parity", 0.5, 0, 0.95, 0)
+    held_out = HeldOut(label == 1, np.ones(8), groups, "statistical_parity", 0.5, {"n_boot": 0, "confidence": 0.95})
     row = held_out.measure(np.array(scores), np.array(plain), 0.0)
     assert row["degenerate"] is degenerate
     assert row["positive"] == (np.array(scores) > 0.5).mean()

@@ -19,7 +19,7 @@ import pi_xgb
 from pi_xgb._core.keywords import METHODS, SEES
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.splits import splits_of, subset
-from pi_xgb._selection.verdict import Verdict
+from pi_xgb._selection.verdict import Measurement, Verdict
 from pi_xgb._stats import Interval
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import Selection, select
@@ -362,13 +362,15 @@ def spread(predictions, matrix):
 )
 def test_choose_keeps_the_recommended_model_unless_another_leads_by_the_bar(leads, bar, chosen):
     recommended, intervals = leads.index((0, 0)), [Interval(mean, error, 0, 0) for mean, error in leads]
-    verdict = Verdict(Score("rmse", False), ["model"] * len(leads), intervals, intervals, recommended, 100, bar)
+    measurement = Measurement(Score("rmse", False), 0.25, 100, bar)
+    verdict = Verdict(measurement, ["model"] * len(leads), intervals, intervals, recommended)
     assert verdict.chosen == chosen
 
 
 def test_the_bar_grows_with_the_number_of_candidates():
     # One of n equal independent candidates passes it with probability 0.2, by Bonferroni.
-    bars = [Verdict(Score("rmse", False), ["model"] * (n + 1), [], [], 1, 100).bar for n in (1, 2, 6)]
+    measurement = Measurement(Score("rmse", False), 0.25, 100)
+    bars = [Verdict(measurement, ["model"] * (n + 1), [], [], 1).bar for n in (1, 2, 6)]
     assert bars == pytest.approx(stats.norm.ppf([0.8, 0.9, 1 - 0.2 / 6]))
 
 

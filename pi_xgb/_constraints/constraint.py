@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import inspect
+from contextlib import nullcontext
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -88,9 +88,7 @@ class Constraint(Teacher):
         """Raise unless the values fit the rows; with a student, number them alike on all workers."""
         self.check(training.n_rows)
         self._within = training.spec.loss.range[:2]
-        if training.student is None:
-            return
-        self._over_workers = collective.is_distributed()
+        self._over_workers = training.student is not None and collective.is_distributed()
         self._rows = self._agree() if self._over_workers else self._own
         if self._over_workers:
             self._check_values(self._rows, int(global_sum(np.array([len(self._own.codes)]))[0]))
@@ -110,8 +108,7 @@ class Constraint(Teacher):
         mean, label, weight = to_host(mean), to_host(label), to_host(weight)
         p = np.asarray(mean, np.float32)
         # If one worker alone raised, the others would wait for its statistics.
-        together = all_or_none(f"a check of the predictions by {self.kind}")
-        with together if self._over_workers else contextlib.nullcontext():
+        with all_or_none(f"a check of the predictions by {self.kind}") if self._over_workers else nullcontext():
             self._check_rows(p, label)
         columns = p[:, None] if p.ndim == 1 else p
         target = np.stack([self._target(column, label, weight) for column in columns.T], axis=1)

@@ -35,15 +35,10 @@ class Neighbours(NamedTuple):
         total = np.bincount(self.point, value if weight is None else value * weight, minlength=n_points)
         if over_workers:
             mass, total = global_sum(np.concatenate([mass, total])).reshape(2, n_points)
-        mass, total = self._sum(mass), self._sum(total)
+        mass, total = (np.add.reduceat(part[self.similar], self.start[:-1]) for part in (mass, total))
         # A neighbourhood without weight has no mean: its rows stay as they are.
         mean = total / np.where(mass > 0, mass, 1.0)
         return np.where(mass[self.point] > 0, mean[self.point], value)
-
-    def _sum(self, per_point: Array) -> Array:
-        if len(self.similar) == len(per_point):  # every point is similar to itself alone
-            return per_point
-        return np.add.reduceat(per_point[self.similar], self.start[:-1])
 
 
 def same_key(code: Array, n_codes: int) -> Neighbours:

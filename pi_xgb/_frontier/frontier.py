@@ -134,9 +134,10 @@ def frontier(
     """
     weights = positive_weights(kl_weight, KL_WEIGHTS)
     check_bootstrap(n_boot, confidence)
-    jobs, cut = check_jobs(n_jobs, progress), as_cut(threshold)
+    cut = as_cut(threshold)
     _check(params, constraint)
     students = Students.read(params, num_boost_round, dtrain, Keywords(), "frontier", groups=groups)
+    jobs = check_jobs(n_jobs, progress) or jobs_side_by_side(params, dtrain.num_row())
     constraint.check(dtrain.num_row())
     label, weight = dtrain.get_label(), dtrain.get_weight().astype(np.float64)
     weight = weight if weight.size else np.ones(len(label))
@@ -144,11 +145,12 @@ def frontier(
         raise ValueError(f"dtrain must have labels 0 and 1 for frontier, got labels of {label.min()} to {label.max()}")
     gaps = wanted_gaps(gap, constraint.gap)
     splits = students.splits(nfold, 1, folds, seed)
-    rows = np.unique(np.concatenate([split.test for split in splits]))
+    # The user's folds may hold out a row several times.
+    rows, place = np.unique(np.concatenate([split.test for split in splits]), return_inverse=True)
     _check_weighed(splits, rows, label, weight)
     compared = _compared(constraint, rows)
-    held_out = HeldOut(label[rows] == 1, weight[rows], compared, constraint.gap, cut, n_boot, confidence, seed)
-    jobs = jobs or jobs_side_by_side(params, dtrain.num_row())
+    how = {"n_boot": n_boot, "confidence": confidence, "random_state": seed}
+    held_out = HeldOut(label[rows] == 1, weight[rows], compared, constraint.gap, cut, how)
     constraints = [constraint]
     if isinstance(constraint, EqualizedOdds) and constraint.hessian == "damped":
         constraints.append(copy.copy(constraint))
@@ -159,20 +161,18 @@ def frontier(
         def scores_of(kl_weight: float, taught_by: BetweenGroups) -> tuple[Array, float]:
             """Return the mean held-out score of each row, and the mean gap on training rows."""
             taught = dataclasses.replace(students, constraints=[Guide(taught_by, kl_weight)] if kl_weight else [])
-            total, count = np.zeros((2, dtrain.num_row()))
 
             def of_fold(split: Split) -> tuple[Array, float]:
                 part = taught.take(split.train, split.test)
                 booster = part.fit(PLAIN, students.num_boost_round)
                 step()
-                groups, scores = constraint.compared(split.train), booster.predict(part.dtrain)
-                return booster.predict(part.held_out), gap_of(constraint.gap, part.dtrain, scores, groups, cut)
+                own, selected = split.train, booster.predict(part.dtrain) > cut
+                train_gap = gap_of(constraint.gap, label[own] == 1, selected, weight[own], constraint.compared(own))
+                return booster.predict(part.held_out), train_gap
 
-            held_out_scores, train_gaps = zip(*in_threads(of_fold, splits, jobs), strict=True)
-            for split, scores in zip(splits, held_out_scores, strict=True):
-                total[split.test] += scores
-                count[split.test] += 1
-            return (total[rows] / count[rows]).astype(np.float32), float(np.mean(train_gaps))
+            scores, train_gaps = zip(*in_threads(of_fold, splits, jobs), strict=True)
+            mean = np.bincount(place, np.concatenate(scores)) / np.bincount(place)
+            return mean.astype(np.float32), float(np.mean(train_gaps))
 
         plain, train_gap = scores_of(0.0, constraint)
         baseline = held_out.measure(plain, plain, train_gap)
@@ -243,32 +243,31 @@ class Frontier:
             raise ValueError(undefined)
         place = self._reaching(gaps[0])
         if place < 0:
-            real = self._real[self.gap]
+            least = self._fairest
             raise ValueError(
-                f"no kl_weight reached a {self.gap} of {gaps[0]:g} on held-out rows, the smallest is {real.min():.4f} "
-                f"at {real.idxmin():g}: try other weights, more rows, or shallower trees"
+                f"no kl_weight reached a {self.gap} of {gaps[0]:g} on held-out rows, the smallest is "
+                f"{least[self.gap]:.4f} at {least.name:g}: try other weights, more rows, or shallower trees"
             )
         row: pd.Series[Any] = self.table.iloc[place]
         return row
 
     @property
-    def _real(self) -> pd.DataFrame:
-        """The rows of models that are not degenerate; plain XGBoost never is."""
-        return self.table[~self.table["degenerate"].astype(bool)]
+    def _fairest(self) -> Any:
+        """The row with the smallest gap that is not degenerate; plain XGBoost never is."""
+        return self.table[~self.table["degenerate"]].sort_values(self.gap).iloc[0]
 
     def _reaching(self, gap: float) -> int:
         """Return the position of the row of a gap, or -1: of each step's smallest weight the most accurate."""
-        reached = np.flatnonzero((self.table[self.gap] <= gap) & ~self.table["degenerate"].astype(bool))
-        steps = self.table["hessian"].iloc[reached]
-        if not len(reached) or steps.iloc[0] == NO_STEP:
-            return int(reached[0]) if len(reached) else -1
-        first = reached[~steps.duplicated().to_numpy()]
-        return int(first[self.table["accuracy"].iloc[first].to_numpy().argmax()])
+        table = self.table.reset_index()
+        reached = table[(table[self.gap] <= gap) & ~table["degenerate"]].drop_duplicates("hessian")
+        if (reached["hessian"] == NO_STEP).any():
+            return 0
+        return int(reached.index.to_numpy()[reached["accuracy"].argmax()]) if len(reached) else -1
 
     @property
     def _undefined(self) -> str:
         """Why there is no gap at all; empty where some model has one."""
-        if self._real[self.gap].notna().any():
+        if not np.isnan(self._fairest[self.gap]):
             return ""
         return (
             f"{self.gap} is undefined on held-out rows at every kl_weight, since a rate of some group is (no row is "
@@ -307,7 +306,7 @@ class Frontier:
         # Every line begins at plain XGBoost.
         lines = [table[table["hessian"].isin([step, NO_STEP])].assign(method=f"{step} steps") for step in steps]
         ax = plot_frontier(pd.concat(lines), fairness=self.gap, ax=ax)
-        marked = table[table["degenerate"].astype(bool)]
+        marked = table[table["degenerate"]]
         if len(marked):
             ax.plot(marked[self.gap], marked["accuracy"], "kx", markersize=12)
             ax.set_title("x: decides the same for nearly all", fontsize="small")
@@ -317,12 +316,11 @@ class Frontier:
         if undefined := self._undefined:
             return undefined
         plain: Any = self.table.iloc[0]
-        fairest: Any = self._real.sort_values(self.gap).iloc[0]
         lines = [self._sentence(gap) for gap in self._wanted] or [
-            f"{self.gap} from {plain[self.gap]:.3f} (plain XGBoost) to {fairest[self.gap]:.3f}, "
-            f"accuracy from {plain['accuracy']:.3f} to {fairest['accuracy']:.3f}"
+            f"{self.gap} from {plain[self.gap]:.3f} (plain XGBoost) to {self._fairest[self.gap]:.3f}, "
+            f"accuracy from {plain['accuracy']:.3f} to {self._fairest['accuracy']:.3f}"
         ]
-        marked = self.table[self.table["degenerate"].astype(bool)]
+        marked = self.table[self.table["degenerate"]]
         if len(marked):
             weights = ", ".join(f"{weight:.4g}" for weight in marked.index.unique())
             shares = f"{marked['positive'].min():.1%} to {marked['positive'].max():.1%} positive decisions"
@@ -334,7 +332,7 @@ class Frontier:
     def _sentence(self, gap: float) -> str:
         place = self._reaching(gap)
         if place < 0:
-            return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self._real[self.gap].min():.3f}"
+            return f"{self.gap} of at most {gap:g}: not reached, the smallest is {self._fairest[self.gap]:.3f}"
         row: Any = self.table.iloc[place]
         step = "" if row["hessian"] == NO_STEP else f' with hessian="{row["hessian"]}"'
         reached, cost = (f"{row[c]:.3f}{_interval(row, c)}" for c in (self.gap, "cost"))

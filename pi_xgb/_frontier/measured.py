@@ -6,7 +6,6 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-import xgboost
 
 from .._arrays import Array
 from .._rows.groups import Groups
@@ -28,9 +27,8 @@ class HeldOut(NamedTuple):
     gap: str
     """The name of the difference between groups."""
     threshold: float
-    n_boot: int
-    confidence: float
-    seed: int
+    how: dict[str, Any]
+    """``n_boot``, ``confidence`` and ``random_state`` of the intervals."""
 
     def measure(self, scores: Array, plain: Array, train_gap: float) -> dict[str, float]:
         """A row of the table; the cost is the loss of accuracy against ``plain``, the scores of plain XGBoost."""
@@ -68,7 +66,7 @@ class HeldOut(NamedTuple):
 
         mean = self._average(values)
         error = np.sqrt((self.weight**2 * (values - mean) ** 2).sum()) / self.weight.sum()
-        half = float(ndtri((1 + self.confidence) / 2)) * error
+        half = float(ndtri((1 + self.how["confidence"]) / 2)) * error
         return {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
 
     def _gap(self, scores: Array) -> dict[str, float]:
@@ -83,21 +81,15 @@ class HeldOut(NamedTuple):
                 threshold=self.threshold,
                 sample_weight=self.weight[known],
                 metrics=[self.gap],
-                n_boot=self.n_boot,
-                confidence=self.confidence,
-                random_state=self.seed,
+                **self.how,
             )
         row = table.loc[self.gap]
         return {self.gap: row["value"], **{f"{self.gap}_{end}": row.get(end, np.nan) for end in ("low", "high")}}
 
 
-def gap_of(name: str, rows: xgboost.DMatrix, scores: Array, groups: Groups, threshold: float) -> float:
+def gap_of(name: str, label: Array, selected: Array, weight: Array, groups: Groups) -> float:
     """Return a difference between the groups that have the rates which it compares."""
-    weight, known = rows.get_weight(), groups.codes >= 0
-    decided = Decisions(
-        rows.get_label()[known] == 1,
-        scores[known] > threshold,
-        weight[known] if weight.size else None,
-        Groups(groups.codes[known], groups.names),
-    )
+    known = groups.codes >= 0
+    groups = Groups(groups.codes[known], groups.names)
+    decided = Decisions(label[known], selected[known], weight[known], groups)
     return float(largest_gap(decided.cells(), name, "skip"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +9,9 @@ import numpy as np
 from .._rows.checks import check_whole
 from .._rows.groups import as_groups
 from .._rows.per_row import FINITE
-from .._rows.row_values import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold, row_weights
+from .._rows.row_values import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold, as_weights
 from .._stats import wilson
-from ..metrics._abroca import Curve, area_between, roc_curves, warn_no_curve
+from ..metrics._abroca import Curve, largest_area, roc_curves
 from ..metrics._rates import Values
 from .style import LINES, MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke
 
@@ -57,24 +56,20 @@ def plot_roc(
     scores = as_scores(y_score, FINITE)
     labels = as_labels(y_true, scores.size)
     groups = as_groups(sensitive_features, scores.size, are_compared=True)
-    found = roc_curves(labels, scores, groups, _weights(sample_weight, scores.size))
-    warn_no_curve(found, groups, stacklevel=2)
-    curves = {code: curve for code, curve in enumerate(found) if curve is not None}
-    areas = {(i, j): area_between(curves[i], curves[j]) for i, j in combinations(curves, 2)}
+    curves = roc_curves(labels, scores, groups, as_weights(sample_weight, scores.size), stacklevel=2)
+    abroca, widest = largest_area(curves, groups, "skip")
     ax = as_axes(ax)
     _unit_square(ax)
-    for code, style in enumerate(_styles(groups.codes)):
-        if code in curves:
-            curve = curves[code]
-            auc = (np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum()
-            named = {"label": f"{short(groups.names[code])}, AUC {auc:.2f}", **style}
-            ax.plot(np.repeat(curve.fpr, 2), _corners(curve, curve.fpr), markevery=0.2, **named)
-    if areas:
-        widest = max(areas, key=areas.__getitem__)
+    styles = _styles(groups.codes)
+    for code, curve in curves.items():
+        auc = (np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum()
+        named = {"label": f"{short(groups.names[code])}, AUC {auc:.2f}", **styles[code]}
+        ax.plot(np.repeat(curve.fpr, 2), _corners(curve, curve.fpr), markevery=0.2, **named)
+    if widest is not None:
         fpr = np.linspace(0, 1, 501)  # as fine as a picture
         first, other = (_corners(curves[code], fpr) for code in widest)
         pair = "\n" + " – ".join(short(groups.names[code]) for code in widest) if groups.count > 2 else ""
-        area: dict[str, Any] = {"color": REFERENCE, "alpha": 0.35, "label": f"ABROCA {areas[widest]:.3f}{pair}"}
+        area: dict[str, Any] = {"color": REFERENCE, "alpha": 0.35, "label": f"ABROCA {abroca:.3f}{pair}"}
         ax.fill_between(np.repeat(fpr, 2), first, other, **area)
     return finish(ax, "false positive rate", "true positive rate", legend=True)
 
@@ -121,7 +116,7 @@ def plot_calibration(
     check_whole("n_bins", n_bins, 1)
     scores = as_probabilities(y_prob, "y_prob")
     labels = as_labels(y_true, scores.size)
-    groups, weights = as_groups(sensitive_features, scores.size), _weights(sample_weight, scores.size)
+    groups, weights = as_groups(sensitive_features, scores.size), as_weights(sample_weight, scores.size)
     ax = as_axes(ax)
     _unit_square(ax)
     for code, style in enumerate(_styles(groups.codes)):
@@ -170,7 +165,7 @@ def plot_scores(
     check_whole("bins", bins, 1)
     cut = None if threshold is None else as_threshold(threshold)
     scores = as_scores(y_score, FINITE)
-    groups, weights = as_groups(sensitive_features, scores.size), _weights(sample_weight, scores.size)
+    groups, weights = as_groups(sensitive_features, scores.size), as_weights(sample_weight, scores.size)
     ax = as_axes(ax)
     is_share = scores.min() >= 0 and scores.max() <= 1
     edges = np.histogram_bin_edges(scores, bins, range=(0, 1) if is_share else None)
@@ -198,11 +193,6 @@ def plot_propensity(propensity: Any, labelled: Any, ax: Axes | None) -> Axes:
         shares = np.histogram(propensity[rows], edges)[0] / rows.sum()
         ax.stairs(shares, edges, label=f"{name}, {rows.sum()} rows", color=PALETTE[position], linestyle=LINES[position])
     return finish(ax, "probability to be labelled, given x and z", "share of the rows", legend=True)
-
-
-def _weights(sample_weight: Any, n_rows: int) -> Values:
-    weights = row_weights(sample_weight, n_rows)
-    return np.ones(n_rows) if weights is None else weights
 
 
 def _styles(codes: Any) -> list[dict[str, Any]]:

@@ -116,7 +116,8 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     """
     check_whole("max_features", max_features, 1)
     table = as_table(table, ["fair_importance", plain], "pass the table of pi_xgb.importance.fair_importance")
-    fair, gain = (_shares(table[name].to_numpy(dtype=float)) for name in ("fair_importance", plain))
+    values = [table[name].to_numpy(dtype=float) for name in ("fair_importance", plain)]
+    fair, gain = (column / (np.nansum(np.abs(column)) or 1.0) for column in values)
     order = np.argsort(-np.fmax(np.abs(fair), np.abs(gain)), kind="stable")[:max_features]
     ax = as_axes(ax)
     place = np.arange(order.size)
@@ -177,8 +178,8 @@ def plot_kl_weight_path(
     check_confidence(confidence)
     if nfold is not None:
         check_whole("nfold", nfold, 2)
-    name, best = best_rounds(as_table(table), metric, maximize)
-    more_is_better, mean, half = best.attrs["maximised"], best["mean"], best["std"]
+    name, more_is_better, best = best_rounds(as_table(table), metric, maximize)
+    mean, half = best["mean"], best["std"]
     if nfold is not None:  # xgboost.cv divides by the number of folds, not by one less.
         half = student(nfold - 1, confidence) * half / math.sqrt(nfold - 1)
     ax, place = as_axes(ax), np.arange(len(best))
@@ -222,8 +223,8 @@ def _means(rows: pd.DataFrame, keys: Any, column: str, confidence: float) -> tup
     return mean, errors
 
 
-def best_rounds(table: pd.DataFrame, metric: str | None, maximize: bool | None) -> tuple[str, pd.DataFrame]:
-    """Return the metric, and for each kl_weight the mean and std of its best round from the table of ``pi_xgb.cv``."""
+def best_rounds(table: pd.DataFrame, metric: str | None, maximize: bool | None) -> tuple[str, bool, pd.DataFrame]:
+    """Return the metric, whether more is better, and mean and std of the best round of each kl_weight of ``cv``."""
     if "kl_weight" not in table.index.names:
         raise ValueError(
             f"table must have kl_weight in its index, got {list(table.index.names)}: use that of pi_xgb.cv"
@@ -238,14 +239,7 @@ def best_rounds(table: pd.DataFrame, metric: str | None, maximize: bool | None) 
     mean = table[f"test-{metric}-mean"].astype(float)
     best = (mean if maximize else -mean).groupby(level="kl_weight").idxmax()
     found = pd.DataFrame({"mean": mean, "std": table.get(f"test-{metric}-std", math.nan)}).loc[best]
-    found = found.droplevel([name for name in found.index.names if name != "kl_weight"])
-    found.attrs["maximised"] = maximize
-    return metric, found
-
-
-def _shares(values: Any) -> Any:
-    total = np.nansum(np.abs(values))
-    return values / total if total > 0 else values
+    return metric, maximize, found.set_axis(best.index)
 
 
 def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Axes:
@@ -277,11 +271,8 @@ def _log_axis(ax: Axes, ticks: list[float], labels: list[str]) -> None:
     ax.set_xticks([], minor=True)
 
 
-def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows: str = "training rows") -> Axes:
-    """Plot the gain of each model over plain XGBoost, with intervals: at one size as rows, at several as lines.
-
-    ``rows`` is the unit of a size.
-    """
+def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Axes:
+    """Plot the gain of each model over plain XGBoost, with intervals: at one size as rows, at several as lines."""
     sizes = summary.index.unique("size")
     models = [model for model in summary.index.unique("model") if model != "plain XGBoost"]
     ax, gain = as_axes(ax), f"{better_by}, against plain XGBoost"
@@ -299,4 +290,4 @@ def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None, rows
         ax.fill_between(own.index, own["low"], own["high"], color=PALETTE[position], alpha=0.12)
         ax.plot(own.index, own["gain"], label=model, **stroke(position))
     _log_axis(ax, list(sizes), [f"{size:,}" for size in sizes])
-    return finish(ax, rows, gain, legend=True)
+    return finish(ax, "labelled training rows", gain, legend=True)

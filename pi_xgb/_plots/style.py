@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .._rows.names import in_words, printable
@@ -32,21 +33,22 @@ def stroke(position: int) -> dict[str, Any]:
 
 def as_axes(ax: Axes | None) -> Axes:
     """Return the user's Axes, or the Axes of a new pyplot figure; call it once all else is checked."""
-    plt = pyplot()
+    check_installed("matplotlib", "plots", "plot")
     if ax is None:
-        return plt.subplots(figsize=SIZE, layout="constrained")[1]  # type: ignore[no-any-return]
+        from matplotlib import pyplot
+
+        return pyplot.subplots(figsize=SIZE, layout="constrained")[1]
     if not hasattr(ax, "plot") or not hasattr(ax, "fill_between"):
         raise TypeError(f"ax must be a matplotlib Axes or None, got {type(ax).__name__}: pass one of plt.subplots()")
     return ax
 
 
-def pyplot() -> Any:
-    """Return matplotlib.pyplot, an optional dependency."""
+def check_installed(library: str, use: str, extra: str) -> None:
+    """Raise without an optional library, before the work."""
     try:
-        from matplotlib import pyplot as module
+        import_module(library)
     except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install ".[plot]" in a checkout') from error
-    return module
+        raise ImportError(f'{use} need {library}: pip install ".[{extra}]" in a checkout') from error
 
 
 def short(name: Hashable) -> str:

@@ -20,12 +20,7 @@ def model_cards(numbers: Numbers, settings: Mapping[str, Mapping[str, str]], con
         by = in_words(tuple(own.groups.index.names))
         tables = {"all rows": own.measured, f"all rows, less {next(iter(numbers))}": own.difference}
         tables |= {f"between groups by {view}": table for view, table in own.gaps.items()}
-        metrics = [
-            _metric(kind, rows, row)
-            for rows, table in tables.items()
-            if table is not None
-            for kind, row in table.iterrows()
-        ]
+        metrics = [_metric(kind, rows, row) for rows, table in tables.items() for kind, row in table.iterrows()]
         metrics += _by_row(own.groups, f"{by} = ")
         metrics += _by_row(own.features, "feature ")
         fairness = [

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._importance.subject import booster_subject, is_booster
+from .._importance.subject import Subject, booster_subject, is_booster
 from .._rows.groups import Groups, as_groups, encoded_columns
 from .._rows.names import printable
 from .._rows.per_row import SHARE
@@ -40,7 +40,7 @@ class ReportRows:
 class ScoredModel:
     """A model with its probabilities of label 1.
 
-    ``features`` is X as this model takes it. Only models of XGBoost have a ``booster`` and rounds (begin, end, all).
+    ``features`` is X as this model takes it. Only models of XGBoost have a ``subject``, their trees and rounds.
     """
 
     name: str
@@ -48,8 +48,7 @@ class ScoredModel:
     features: Any
     scores: Floats
     threshold: float
-    booster: xgboost.Booster | None = None
-    rounds: tuple[int, int, int] = (0, 0, 0)
+    subject: Subject | None = None
 
 
 def read_rows(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> ReportRows:
@@ -85,10 +84,8 @@ def _distinct(what: str, names: Any) -> list[str]:
     return words
 
 
-def read_models(models: Any, threshold: Any) -> dict[str, tuple[Any, float]]:
-    """Return models by name, each with its threshold; a single model is called "model"."""
-    if isinstance(models, (list, tuple)):
-        raise TypeError("models must be one model or a dict from names to models, got a sequence: add names")
+def read_models(models: Any, threshold: Any, X: Any, n_rows: int) -> list[ScoredModel]:
+    """Return models with their scores and thresholds; a single model is called "model"."""
     given = models if isinstance(models, Mapping) else {"model": models}
     if not given:
         raise ValueError("models is empty: pass at least one model")
@@ -96,42 +93,40 @@ def read_models(models: Any, threshold: Any) -> dict[str, tuple[Any, float]]:
     cuts = threshold if isinstance(threshold, Mapping) else dict.fromkeys(given, threshold)
     if set(cuts) != set(given):
         raise ValueError(f"threshold must have one value for each of the models {names}, got {list(cuts)}")
-    return {name: (given[key], as_cut(cuts[key])) for name, key in zip(names, given, strict=True)}
+    return [_scored(name, given[key], X, n_rows, as_cut(cuts[key])) for name, key in zip(names, given, strict=True)]
 
 
-def score(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> ScoredModel:
+def _scored(name: str, model: Any, X: Any, n_rows: int, threshold: float) -> ScoredModel:
     """Return a model with its scores; errors name the model."""
     if not is_booster(model) and not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"model {name!r} must be a booster, XGBoost estimator or have predict_proba, got {type(model).__name__}"
+            f"model {name!r} must be a booster, XGBoost estimator or have predict_proba, got {type(model).__name__}: "
+            "pass such a model, or a dict from names to models"
         )
     try:
-        features, scores, *booster = _of_booster(model, X, n_rows) if is_booster(model) else _of_other(model, X)
+        features, scores, subject = _of_booster(model, X, n_rows) if is_booster(model) else _of_other(model, X)
         scores = as_scores(scores, SHARE, "train it with objective='binary:logistic'", "its predictions")
     except (ValueError, TypeError) as error:
         raise type(error)(f"model {name!r}: {error}") from error
-    return ScoredModel(name, model, features, scores, threshold, *booster)
+    return ScoredModel(name, model, features, scores, threshold, subject)
 
 
-def _of_booster(model: Any, X: Any, n_rows: int) -> tuple[Any, ...]:
+def _of_booster(model: Any, X: Any, n_rows: int) -> tuple[Any, Floats, Subject]:
     booster = model if isinstance(model, xgboost.Booster) else model.get_booster()
     subject = booster_subject(model, _own_columns(X, booster.feature_names), n_rows)
-    if subject.model.n_outputs > 1:
-        raise ValueError(f"outputs must be 1, got {subject.model.n_outputs}: pass a model of binary labels")
-    scores = booster.predict(subject.data, iteration_range=(subject.begin, subject.end))
-    if subject.model.objective == "binary:logitraw":
-        scores = 0.5 + 0.5 * np.tanh(scores / 2)
-    return subject.data, scores, booster, (subject.begin, subject.end, len(subject.model.rounds) - 1)
+    if subject.n_outputs > 1:
+        raise ValueError(f"outputs must be 1, got {subject.n_outputs}: pass a model of binary labels")
+    return subject.data, subject.mean()[:, 0].astype(np.float32), subject
 
 
-def _of_other(model: Any, X: Any) -> tuple[Any, ...]:
+def _of_other(model: Any, X: Any) -> tuple[Any, Floats, None]:
     if isinstance(X, xgboost.DMatrix):
         raise TypeError("X must be a DataFrame or an array for a model other than a booster, got DMatrix")
     features = _own_columns(X, getattr(model, "feature_names_in_", None))
     proba = np.asarray(model.predict_proba(features))
     if proba.ndim != 2 or proba.shape[1] != 2:
         raise ValueError(f"predict_proba must return two columns, of label 0 and label 1, got shape {proba.shape}")
-    return features, proba[:, 1]
+    return features, proba[:, 1], None
 
 
 def _own_columns(X: Any, names: Any) -> Any:

@@ -13,10 +13,11 @@ import pandas as pd
 from .._importance.fair_importance import fair_importance
 from .._importance.shap_gap import shap_gap
 from .._rows.groups import everyone
+from .._rows.row_values import as_weights
 from .._stats import holm, percentiles, resamples
 from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
-from ..metrics._rates import Decisions, Values
+from ..metrics._rates import Decisions, Values, share
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import ReportRows, ScoredModel
 
@@ -28,13 +29,13 @@ FLOOR = 1e-16  # least probability in the log loss, as in XGBoost
 class ModelNumbers(NamedTuple):
     """The tables of one model. ``measured`` and ``difference`` have the rows ``COMPARED``, value, low and high.
 
-    ``difference`` is the model less the first one, on the same resamples. ``gaps`` has a table for each view of the
-    rows; its ``p_adjusted`` corrects for all gaps of the page. ``features`` are sorted by the longer of fair
-    importance and gain.
+    ``difference`` is the model less the first one, on the same resamples; it is empty for the first. ``gaps`` has a
+    table for each view of the rows; its ``p_adjusted`` corrects for all gaps of the page. ``features`` are sorted by
+    the longer of fair importance and gain.
     """
 
     measured: pd.DataFrame
-    difference: pd.DataFrame | None
+    difference: pd.DataFrame
     groups: pd.DataFrame
     gaps: dict[str, pd.DataFrame]
     features: pd.DataFrame
@@ -52,18 +53,16 @@ def compute(
     """
     found: Numbers = {}
     noted: list[tuple[str, type[Warning], bool]] = []
-    first: Values | None = None
+    draws: list[Values] = []
     for model in models:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            draws = _measured(model, rows, how, step)
-            difference = None if first is None else _table(draws - first, how)
-            first = draws if first is None else first
+            draws.append(_measured(model, rows, how, step))
             rates: dict[str, Any] = {"y_true": rows.labels, "y_score": model.scores, "threshold": model.threshold}
             rates |= {"sample_weight": rows.weights, **how}
             found[model.name] = ModelNumbers(
-                _table(draws, how),
-                difference,
+                _table(draws[-1], how),
+                _table(draws[-1] - draws[0], how) if found else pd.DataFrame(),
                 group_report(**rates, sensitive_features=rows.sensitive),
                 {view: disparity_report(**rates, sensitive_features=rows.sensitive[on]) for view, on in rows.views()},
                 _features(model, rows, how, metric),
@@ -82,16 +81,15 @@ def compute(
 def _measured(model: ScoredModel, rows: ReportRows, how: dict[str, Any], step: Callable[[int], None]) -> Values:
     """Return all of ``COMPARED``, first on the rows and then on each resample, ``(1 + n_boot, m)``."""
     labels, selected = rows.labels, model.scores > model.threshold
-    scored = Decisions(labels, selected, rows.weights, rows.groups, model.scores)
+    scored = Decisions(labels, selected, as_weights(rows.weights, labels.size), rows.groups, model.scores)
     grouped, every = ScoredGroups(scored), ScoredGroups(replace(scored, groups=everyone(labels.size)))
-    weight, scores = scored.weight, model.scores.astype(np.float64)
+    weight, scores = scored.weights, model.scores.astype(np.float64)
     log_losses = -np.log(np.maximum(np.where(labels, model.scores, 1 - scores), FLOOR))
     losses = weight[:, None] * np.stack([log_losses, np.square(scores - labels)], axis=1)
     found = []
     for multiplicity in (np.ones((1, labels.size)), *resamples(labels.size, how["n_boot"], how["random_state"])):
         whole = dict(zip(MEASURES, every.measures(multiplicity)[:, 0].T, strict=True))
-        total = (multiplicity @ weight)[:, None]
-        lost = np.divide(multiplicity @ losses, total, out=np.full((len(total), 2), np.nan), where=total > 0)
+        lost = share(multiplicity @ losses, (multiplicity @ weight)[:, None])
         cells = grouped.cells(multiplicity)
         gaps = [gap(cells, name, "nan") for name in GAPS]
         found.append(np.stack([whole["auc"], lost[:, 0], whole["accuracy"], lost[:, 1], *gaps], axis=1))
@@ -115,10 +113,9 @@ def with_interval(row: pd.Series[Any], name: str = "") -> list[float]:
 def _features(model: ScoredModel, rows: ReportRows, how: dict[str, Any], metric: Any) -> pd.DataFrame:
     """Return fair importance and the SHAP gap of each feature."""
     labels: Any = rows.labels.astype(float)
-    if model.booster is None:
+    if model.subject is None:
         # A surrogate takes labels as the classes of a scikit-learn model.
-        classes, codes = getattr(model.model, "classes_", None), rows.labels.astype(int)
-        labels = codes if classes is None else np.asarray(classes)[codes]
+        labels = np.asarray(getattr(model.model, "classes_", (0, 1)))[rows.labels.astype(int)]
     sure = how["confidence"] if how["n_boot"] else None
     groups: dict[str, Any] = {"sensitive_features": rows.sensitive, "sample_weight": rows.weights}
     fair = fair_importance(model.model, model.features, labels, metric=metric, confidence=sure, **groups)

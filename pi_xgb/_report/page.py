@@ -29,24 +29,22 @@ NAMES = {name: name.replace("_", " ") for name in (*MEASURES, *COMPARED)}
 NAMES |= {"auc": "AUC", "brier": "Brier score", "abroca": "ABROCA"}
 
 
-def jinja() -> Any:
-    """Return jinja2, an optional dependency."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError('pages need jinja2: pip install ".[report]" in a checkout') from error
-    return jinja2
-
-
 def render(numbers: Numbers, confidence: float, max_features: int, **content: Any) -> str:
-    """Return the page; all text is escaped, also in tables."""
-    loader = jinja().FileSystemLoader(Path(__file__).parent)
-    environment = jinja().Environment(loader=loader, autoescape=True, trim_blocks=True)
-    environment.filters |= {"table": partial(pd.DataFrame.to_html, border=0), "settings": _settings}
-    content["surrogates"] = {name: own.features.attrs["surrogate"] for name, own in numbers.items()}
-    content["tables"] = _tables(numbers, confidence, max_features)
+    """Return the page; all text is escaped, also in tables. Models, groups and features are rows of the tables."""
+    from jinja2 import Environment, FileSystemLoader
+
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True)
+    environment.filters |= {"table": partial(pd.DataFrame.to_html, border=0), "settings": _settings, "groups": _groups}
+    environment.filters["features"] = partial(_features, max_features=max_features)
+    performance = {name: own.measured.loc[list(PERFORMANCE)] for name, own in numbers.items()}
+    content["performance"] = _by_model(performance, partial(estimate, digits=4))
+    differences = {name: own.difference for name, own in numbers.items() if len(own.difference)}
+    content["differences"] = _by_model(differences, partial(estimate, digits=4, signed=True))
+    gap = partial(_gap, level=1 - confidence)
+    views = next(iter(numbers.values())).gaps
+    content["gaps"] = {view: _by_model({name: own.gaps[view] for name, own in numbers.items()}, gap) for view in views}
     with pd.option_context("display.max_colwidth", None):
-        page: str = environment.get_template("report.html").render(**content)
+        page = environment.get_template("report.html").render(numbers=numbers, **content)
     return printable(page.replace(BREAK, "<br>"))
 
 
@@ -63,23 +61,6 @@ def estimate(row: pd.Series[Any], name: str = "", digits: int = 3, *, signed: bo
     return f"{shown(value)}{star}" + (f"{BREAK}{shown(ends[0])} to {shown(ends[1])}" if ends else "")
 
 
-def _tables(numbers: Numbers, confidence: float, max_features: int) -> dict[str, Any]:
-    """Return the tables of numbers, with cells of text; models, groups and features are rows."""
-    performance = {name: own.measured.loc[list(PERFORMANCE)] for name, own in numbers.items()}
-    gap = partial(_gap, level=1 - confidence)
-    views = next(iter(numbers.values())).gaps
-    found = {
-        "performance": _by_model(performance, partial(estimate, digits=4)),
-        "gaps": {view: _by_model({name: own.gaps[view] for name, own in numbers.items()}, gap) for view in views},
-        "groups": {name: _groups(own.groups) for name, own in numbers.items()},
-        "features": {name: _features(own.features, max_features) for name, own in numbers.items()},
-    }
-    if len(numbers) > 1:
-        differences = {name: own.difference for name, own in numbers.items() if own.difference is not None}
-        found["differences"] = _by_model(differences, partial(estimate, digits=4, signed=True))
-    return found
-
-
 def _by_model(tables: dict[str, pd.DataFrame], cell: Callable[..., str]) -> pd.DataFrame:
     frame = pd.DataFrame({name: table.apply(cell, axis=1) for name, table in tables.items()}).T
     return frame.rename(columns=NAMES).rename_axis(columns="model")
@@ -88,12 +69,11 @@ def _by_model(tables: dict[str, pd.DataFrame], cell: Callable[..., str]) -> pd.D
 def _gap(row: pd.Series[Any], level: float) -> str:
     """Return a gap with its interval, the gap expected by chance, and the two groups; a star if it is significant."""
     text = estimate(row)
-    if "p_value" not in row or row["p_value"] != row["p_value"]:
+    if pd.isna(row.get("p_value")):
         return text
     star = " *" if row["p_adjusted"] <= level else ""
-    value, _, interval = text.partition(BREAK)
     chance = f"by chance {row['chance']:.3f}, p {row['p_adjusted']:.3f}"
-    return BREAK.join([value + star, interval, chance, row["between"]])
+    return BREAK.join([text.replace(BREAK, star + BREAK), chance, row["between"]])
 
 
 def _groups(table: pd.DataFrame) -> pd.DataFrame:
@@ -101,9 +81,8 @@ def _groups(table: pd.DataFrame) -> pd.DataFrame:
     frame = pd.DataFrame(counts | {NAMES[rate]: table.apply(estimate, axis=1, name=rate) for rate in MEASURES})
     names = [in_words(name) for name in table.index]
     # All rows first, then single features, then intersections.
-    order = np.argsort(
-        [-list(name).count(ALL) if isinstance(name, tuple) else 0 for name in table.index], kind="stable"
-    )
+    margins = [name.count(ALL) if isinstance(name, tuple) else 0 for name in table.index]
+    order = np.argsort(np.negative(margins), kind="stable")
     return frame.set_axis(names).iloc[order].rename_axis(columns=in_words(tuple(table.index.names)))
 
 

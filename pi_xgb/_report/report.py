@@ -13,13 +13,13 @@ import pandas as pd
 
 from .._files import new_file, write_file
 from .._plots.by_table import as_table, best_rounds
-from .._plots.style import pyplot
+from .._plots.style import check_installed
 from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_choice, check_whole
 from .card import model_cards
-from .models import read_models, read_rows, score
+from .models import read_models, read_rows
 from .numbers import compute
-from .page import draw, jinja, render
+from .page import draw, render
 from .settings import model_params, model_settings, page_settings
 from .summary import small_groups, summary
 
@@ -138,7 +138,7 @@ def report(
     cards = None if json is None else new_file(json, "json", overwrite=overwrite)
     if cards is not None and cards.absolute() == target.absolute():
         raise ValueError(f"json must name another file than path, got {str(json)!r} for both")
-    jinja()  # an error without it, before the work
+    check_installed("jinja2", "pages", "report")
     if not isinstance(title, str):
         raise TypeError(f"title must be a string, got {title!r}: pass a heading")
     if not isinstance(evaluated_on, str | None):
@@ -146,7 +146,7 @@ def report(
     check_choice(importance_metric, ("dp", "eo"), "importance_metric")
     check_whole("max_features", max_features, 1)
     if pictures:
-        pyplot()
+        check_installed("matplotlib", "plots", "plot")
     if cv_table is not None:
         if not pictures:
             raise ValueError("cv_table must be None with pictures=False: leave it out, or pass pictures=True")
@@ -155,9 +155,8 @@ def report(
     if isinstance(random_state, np.random.Generator):  # the same resamples for every table and every model
         random_state = int(random_state.integers(2**63))
     how = {"n_boot": int(n_boot), "confidence": confidence, "random_state": random_state}
-    named = read_models(models, threshold)
     rows = read_rows(X, y, sensitive_features, sample_weight)
-    scored = [score(name, model, X, rows.labels.size, cut) for name, (model, cut) in named.items()]
+    scored = read_models(models, threshold, X, rows.labels.size)
 
     with progress_bar(len(scored) * (1 + n_boot), "report", progress) as step:
         numbers, noted = compute(scored, rows, how, importance_metric, step)

@@ -23,31 +23,29 @@ NOT_RECORDED = "file and dates not recorded: "
 def model_settings(model: ScoredModel) -> dict[str, str]:
     """Return the recorded training settings of a model."""
     found = {"kind": type(model.model).__name__, "threshold": f"{model.threshold:g}"}
-    if model.booster is None:
+    if model.subject is None:
         return found
-    begin, end, n_rounds = model.rounds
-    early = "" if end == n_rounds else " (stopped early: up to the best round)"
-    found |= {"features": str(model.booster.num_features()), "rounds in use": f"{end - begin} of {n_rounds}{early}"}
+    n_rounds, n_used = model.subject.model.n_rounds, model.subject.end - model.subject.begin
+    early = "" if model.subject.end == n_rounds else " (stopped early: up to the best round)"
+    found |= {"features": str(model.subject.n_features), "rounds in use": f"{n_used} of {n_rounds}{early}"}
     names = ("teacher_sees", "crossfit", "teacher_params", "privileged_features")
     found |= {name: _plain(str(value)) for name in names if (value := getattr(model.model, name, None)) is not None}
     # A booster does not record the columns of a constraint; an estimator has them in its parameters.
     if constraints := getattr(model.model, "constraints", None):
         found["constraints"] = "; ".join(f"{constraint.kind}, {weight!r}" for constraint, weight in constraints)
     found["trained_on"] = f"{NOT_RECORDED}booster.set_attr(trained_on=...) names them"
-    return found | {name: value or "" for name, value in sorted(model.booster.attributes().items())}
+    return found | {name: value or "" for name, value in sorted(model.subject.booster.attributes().items())}
 
 
 def model_params(model: ScoredModel) -> dict[str, str]:
     """Return the kind of model and parameters other than XGBoost's defaults; a file keeps few of them."""
-    if model.booster is None:
+    if model.subject is None:
         return {}
-    found = configuration_of(model.booster)
-    # Other objectives need more than this one row, so their settings are shown in full.
-    simple = {"objective": found.objective} if found.objective.startswith(("binary:", "reg:")) else {}
-    data = xgboost.DMatrix(np.eye(1))
+    found = configuration_of(model.subject.booster)
+    data = xgboost.DMatrix(np.eye(1))  # the booster reads it later
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the user saw deprecation warnings in training
-        untouched = xgboost.Booster({"booster": found.kind} | simple, [data])
+        untouched = xgboost.Booster({"booster": found.kind, "objective": found.objective}, [data])
         default = configuration_of(untouched).settings | {"device": "cpu", "seed": "0"}
     changed = {name: value for name, value in found.settings.items() if value != default.get(name)}
     changed |= {"booster": found.kind, "objective": found.objective, "base_score": found.base_score}

@@ -43,7 +43,7 @@ def summary(rows: ReportRows, numbers: Numbers, n_boot: int, confidence: float) 
     if UNDEFINED in verdicts:
         found.append(f"Undefined gaps, because a group lacks the compared rate: {verdicts.count(UNDEFINED)}.")
     for name, own in numbers.items():
-        if own.difference is not None:
+        if len(own.difference):
             auc: Any = own.difference.loc["auc"]
             sure = "ranks better than" if auc["low"] > 0 else "ranks worse than" if auc["high"] < 0 else UNCLEAR
             value, low, high = (f"{end:+.3f}".replace("-", "−") for end in auc)

@@ -107,10 +107,16 @@ def as_probabilities(y_score: Any, name: str = "y_score") -> Floats:
     return as_scores(y_score, SHARE, "margins become probabilities by 1 / (1 + exp(-margin))", name)
 
 
-def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64] | None]:
+def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64]]:
     """Return labels, probabilities and weights of the same rows."""
     scores = as_probabilities(y_score)
-    return as_labels(y_true, scores.size), scores, row_weights(sample_weight, scores.size)
+    return as_labels(y_true, scores.size), scores, as_weights(sample_weight, scores.size)
+
+
+def as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return the weight of each row, 1 without weights."""
+    weights = row_weights(sample_weight, n_rows)
+    return np.ones(n_rows) if weights is None else weights
 
 
 def as_threshold(threshold: Any) -> float:

@@ -49,8 +49,6 @@ class Candidate:
     @property
     def way(self) -> str:
         """The name without ``kl_weight``."""
-        if self.teacher is None:
-            return "plain"
         if not self.learns_first:
             return self.method
         folds = "" if self.crossfit is None else " in-sample" if self.crossfit == 0 else f" ({self.crossfit} folds)"
@@ -80,8 +78,7 @@ class Candidate:
 
     def without_privileged(self) -> Candidate:
         """The same kind of teacher, cross-fitted on the classifier features."""
-        teacher = self.teacher if self.learns_first else "boosted"
-        return Candidate("kbpib", self.kl_weight, teacher, STUDENT_FEATURES, self.crossfit or None)
+        return Candidate("kbpib", self.kl_weight, self.teacher, STUDENT_FEATURES, self.crossfit or None)
 
     @property
     def train_keywords(self) -> dict[str, Any]:
@@ -119,8 +116,8 @@ def candidates_of(
     candidates = [PLAIN]
     for name in methods:
         for kind, sees, own_folds in ways if name == "kbpib" else [("boosted", None, None)]:
-            usual = [default_kl_weight(kind)]
-            candidates += [Candidate(name, weight, kind, sees, own_folds) for weight in weights or usual]
+            for weight in weights or [default_kl_weight(kind)]:
+                candidates.append(Candidate(name, weight, kind, sees, own_folds))
     names = [candidate.name for candidate in candidates]
     if repeated := [candidate.kind for candidate in candidates if names.count(candidate.name) > 1]:
         raise ValueError(
@@ -136,9 +133,8 @@ def recommended(candidates: Sequence[Candidate]) -> int:
         candidate = candidates[position]
         kind = candidate.teacher if isinstance(candidate.teacher, str) else "estimator"
         distance = abs(math.log(candidate.kl_weight / default_kl_weight(candidate.teacher)))
-        order = not candidate.learns_first, _BEST_FIRST.index(kind), not candidate.sees_privileged
-        sees_all = seen_by(candidate.teacher, candidate.sees, has_privileged=True) == "all"
-        return *order, not sees_all, candidate.crossfit == 0, distance, position
+        seen = seen_by(candidate.teacher, candidate.sees, has_privileged=True)
+        return not candidate.learns_first, _BEST_FIRST.index(kind), seen != "all", candidate.crossfit == 0, distance
 
     return min(range(1, len(candidates)), key=rank)
 

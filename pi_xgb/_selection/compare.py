@@ -19,8 +19,8 @@ from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import check_count, on_host
 from .._rows.row_values import checked_groups, row_weights
 from .._rows.tables import check_no_text, check_orders, row_count
-from .._rows.views import Views, divide
-from .._stats import Interval, corrected_interval, student
+from .._rows.views import divide
+from .._stats import Interval, student
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .candidates import Candidate, candidates_of
@@ -28,7 +28,7 @@ from .rivals import BASELINE, RIVALS, SELF, SHUFFLED, STUDENT, TEACHER, compared
 from .scores import Score, score_of
 from .splits import held_out_ratio, subset
 from .students import Students, search
-from .verdict import Verdict, student_of
+from .verdict import Measurement, Verdict, student_of
 
 
 def compare(
@@ -151,9 +151,13 @@ def compare(
     """
     given = locals()
     check_confidence(confidence)
-    per_row = {"y": y, "groups": groups, "crossfit_groups": crossfit_groups, "teacher_weight": teacher_weight}
-    per_row["sample_weight"] = sample_weight
-    views = _divided(X, privileged, privileged_features, per_row)
+    views = divide(X, None, privileged, None, privileged_features)
+    if views.privileged is None:
+        raise ValueError("compare needs privileged features: pass privileged, or columns of X as privileged_features")
+    rows = {"teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
+    check_orders({"X": X, "y": y, "groups": groups, "sample_weight": sample_weight, **rows})
+    check_no_text(views.student, "X")
+    check_no_text(views.privileged, "privileged")
     own = user_params(params)
     target, fields = _read_labels(y, own.get("objective"))
     own = {**target.params, **own}
@@ -166,31 +170,21 @@ def compare(
         _rank(dtrain, privileged_rows, groups, weight, sizes)
     elif weight is not None:
         dtrain.set_weight(weight)
-    rows = {"labelled": target.labelled, "teacher_weight": teacher_weight, "crossfit_groups": crossfit_groups}
-    config = Keywords(privileged_rows, teacher_params=teacher_params, **rows)
-    students = Students.read(
-        {**target.params, **own}, num_boost_round, dtrain, config, "compare", groups=groups, constraints=constraints
-    )
-    score = score_of(metric, custom_metric, maximize, students.params, students.loss)
+    config = Keywords(privileged_rows, teacher_params=teacher_params, labelled=target.labelled, **rows)
+    students = Students.read(own, num_boost_round, dtrain, config, "compare", groups=groups, constraints=constraints)
+    score = score_of(metric, custom_metric, maximize, students.spec)
     _, *taught = candidates_of(students.params, method, teacher, teacher_sees, crossfit, kl_weight)
     if len(taught) > 1:
         raise ValueError(f"compare takes one student, got {', '.join(item.name for item in taught)}: use pi_xgb.select")
     student = taught[0]
     splits = sized(students, students.splits(nfold, repeats, folds, seed, target.classes), sizes, seed)
     students.check([student, student.without_privileged()], splits)
-    has_rivals = students.loss.has_gradient and not constraints
+    has_rivals = students.spec.loss.has_gradient and not constraints
     models = compared_models(student, students, seed)
     found = search("compare", models, splits, score, given, rivals_of if has_rivals else None)
-    return Comparison(
-        table_of(splits, found, score),
-        score,
-        student,
-        held_out_ratio([split for split in splits if split.size == splits[-1].size]),
-        confidence,
-        students.n_labelled,
-        standard_errors=standard_errors,
-        unlabelled=target.labelled is not None,
-    )
+    ratio = held_out_ratio([split for split in splits if split.size == splits[-1].size])
+    measurement = Measurement(score, ratio, students.n_labelled, standard_errors, confidence)
+    return Comparison(table_of(splits, found, score), measurement, student)
 
 
 class Comparison:
@@ -227,35 +221,17 @@ class Comparison:
     True
     """
 
-    def __init__(
-        self,
-        table: pd.DataFrame,
-        score: Score,
-        candidate: Candidate,
-        ratio: float,
-        confidence: float,
-        n_labelled: int,
-        *,
-        standard_errors: float | None = None,
-        unlabelled: bool = False,
-    ) -> None:
-        self.table, self.metric, self.maximize, self.confidence = table, score.name, score.maximised, confidence
-        self._ratio, self._unlabelled = ratio, unlabelled
+    def __init__(self, table: pd.DataFrame, measurement: Measurement, candidate: Candidate) -> None:
+        self.table, self.confidence = table, measurement.confidence
+        self.metric, self.maximize = measurement.score.name, measurement.score.maximised
         self._models, self._sizes = list(dict.fromkeys(table["model"])), sorted(set(table["size"]))
         taught, alone = (student_of(item) for item in (candidate, candidate.without_privileged()))
         words = {BASELINE: BASELINE, STUDENT: taught, SELF: alone, **RIVALS}
         deployable = [model for model in words if model in self._models]
         scores = self._scores(self._sizes[-1])
-        self._verdict = Verdict.of(
-            [scores[model].to_numpy() for model in deployable],
-            ratio,
-            score=score,
-            models=[words[model] for model in deployable],
-            recommended=deployable.index(STUDENT),
-            confidence=confidence,
-            n_labelled=n_labelled,
-            standard_errors=standard_errors,
-        )
+        models = [words[model] for model in deployable]
+        by_model = scores[deployable].to_numpy().T
+        self._verdict = Verdict.of(measurement, models, by_model, deployable.index(STUDENT))
         groups = table.groupby(["size", "model"], sort=False)
         self.summary = groups[["score"]].mean().sort_index(level="size", sort_remaining=False)
         gains = [self.difference(str(model), BASELINE, size) for size, model in self.summary.index]
@@ -282,8 +258,7 @@ class Comparison:
         if size not in self._sizes:
             raise ValueError(f"size must be one of {', '.join(map(str, self._sizes))}; got {size!r}")
         scores = self._scores(size)
-        differences = self._verdict.score.sign * (scores[model] - scores[other]).to_numpy()
-        return corrected_interval(differences, self._ratio, self.confidence)
+        return self._verdict.measurement.gain(scores[model].to_numpy(), scores[other].to_numpy())
 
     def _scores(self, size: int) -> pd.DataFrame:
         rows = self.table[self.table["size"] == size]
@@ -291,12 +266,10 @@ class Comparison:
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each model over plain XGBoost with its interval, or along the size; needs matplotlib."""
-        rows = "labelled training rows" if self._unlabelled else "training rows"
-        return plot_comparison(self.summary, self._verdict.score.unit, ax, rows)
+        return plot_comparison(self.summary, self._verdict.measurement.score.unit, ax)
 
     def __str__(self) -> str:
-        shown = self.summary.loc[self._sizes[-1], ["score", "gain", "low", "high"]]
-        return self._verdict.text(shown)
+        return self._verdict.text(self.summary.loc[self._sizes[-1], ["score", "gain", "low", "high"]])
 
     def __repr__(self) -> str:
         return f"<Comparison: {self._verdict.instruction} {self._verdict.expectation}>"
@@ -330,7 +303,7 @@ def table_of(splits: Sequence[Split], found: Sequence[dict[str, Any]], score: Sc
 
 def sized(students: Students, splits: Sequence[Split], sizes: Any, seed: int) -> list[Split]:
     """Return every fold at every number of labelled training rows."""
-    label = students.loss.label_of(students.dtrain)
+    label = students.spec.loss.label_of(students.dtrain)
     full, labelled = min(len(split.train) for split in splits), "labelled " * (students.labelled is not None)
     for size in (sizes := several(sizes)):
         check_whole("sizes", size, 2)
@@ -373,14 +346,3 @@ def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, wei
         raise ValueError("the rows of a query must be adjacent where rows are ranked: sort all values per row by group")
     set_queries(dtrain, queries, weight)
     set_queries(privileged, queries)
-
-
-def _divided(X: Any, privileged: Any, privileged_features: Any, per_row: dict[str, Any]) -> Views:
-    """Return the views of the tables, or raise if XGBoost cannot read them or their rows differ in order."""
-    views = divide(X, None, privileged, None, privileged_features)
-    if views.privileged is None:
-        raise ValueError("compare needs privileged features: pass privileged, or columns of X as privileged_features")
-    check_orders({"X": X, **per_row})
-    for name, table in (("X", views.student), ("privileged", views.privileged)):
-        check_no_text(table, name)
-    return views

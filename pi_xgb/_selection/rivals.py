@@ -44,7 +44,7 @@ def compared_models(student: Candidate, students: Students, seed: int) -> dict[s
     order = np.arange(privileged.num_row())
     order[filled] = np.random.default_rng(seed).permutation(filled)
     others = slice_rows(privileged, order)
-    for field in students.loss.label_fields:  # features of other rows with the labels of these
+    for field in students.spec.loss.label_fields:  # features of other rows with the labels of these
         others.set_info(**{field: students.dtrain.get_float_info(field)})
     copy_queries(students.dtrain, others)
     shuffled = students.with_privileged(others, "shuffled")
@@ -92,7 +92,8 @@ def rival_means(part: FoldStudents, imputed: xgboost.DMatrix) -> dict[str, Array
 
 
 def _means(part: FoldStudents, matrix: xgboost.DMatrix) -> list[Array]:
-    rows, held_out = cut(matrix, part.known), cut(matrix, part.test)
+    known = part.rows if part.labelled is None else part.rows[part.labelled]
+    rows, held_out = cut(matrix, known), cut(matrix, part.test)
     models = [fit_teacher(part.all.spec.params, rows, 1, teacher=kind, crossfit=0) for kind in ("linear", "forest")]
     return [model.predict(held_out) for model in models]
 

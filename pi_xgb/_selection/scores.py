@@ -9,7 +9,7 @@ from typing import Any
 import xgboost
 
 from .._arrays import Array
-from .._core.losses import Loss
+from .._core.training import Spec
 from .._rows.matrix_checks import check_metric
 
 _SMALLER_IS_BETTER = (
@@ -31,6 +31,10 @@ class Score:
     name: str
     maximised: bool
     custom: Callable[..., Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles of results lack the user's function."""
+        return {**vars(self), "custom": None}
 
     @property
     def title(self) -> str:
@@ -58,14 +62,14 @@ class Score:
         chosen = {key: value for key, value in params.items() if key != "eval_metric"}
         return {**chosen, **({"disable_default_eval_metric": 1} if self.custom else {"eval_metric": [self.name]})}
 
-    def of_mean(self, mean: Array, matrix: xgboost.DMatrix, params: Mapping[str, Any], loss: Loss) -> float:
+    def of_mean(self, mean: Array, matrix: xgboost.DMatrix, spec: Spec) -> float:
         """Return the score of these means as predictions of the rows of ``matrix``."""
         if self.custom:
-            return float(self.custom(loss.predict(loss.finite_margins(mean)), matrix)[1])
-        return float(loss.evaluate(mean, matrix, self.applied_to(params)).rpartition(":")[-1])
+            return float(self.custom(spec.loss.predict(spec.loss.finite_margins(mean)), matrix)[1])
+        return float(spec.loss.evaluate(mean, matrix, self.applied_to(spec.params)).rpartition(":")[-1])
 
 
-def score_of(metric: Any, custom_metric: Any, maximize: bool | None, params: Mapping[str, Any], loss: Loss) -> Score:
+def score_of(metric: Any, custom_metric: Any, maximize: bool | None, spec: Spec) -> Score:
     """Return the score of these keywords; by default the last ``eval_metric``, or the loss."""
     if custom_metric is not None:
         check_metric(custom_metric)
@@ -75,7 +79,7 @@ def score_of(metric: Any, custom_metric: Any, maximize: bool | None, params: Map
             raise ValueError("custom_metric needs maximize: pass True if more is better, else False")
         return Score(getattr(custom_metric, "__name__", "custom_metric"), bool(maximize), custom_metric)
     if metric is None:
-        metric = params.get("eval_metric", loss.default_metric)
+        metric = spec.params.get("eval_metric", spec.loss.default_metric)
         metric = metric[-1] if isinstance(metric, (list, tuple)) else metric
     if maximize is not None:
         raise ValueError(f"maximize is read with custom_metric only, got {maximize!r} for {metric}: leave it out")

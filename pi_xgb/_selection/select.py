@@ -14,13 +14,12 @@ from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.training import Teacher
 from .._plots.by_table import plot_selection
-from .._rows.matrix_checks import check_is_dmatrix
 from .._xgb.signature import called_like
 from .candidates import PLAIN, Candidate, candidates_of, recommended
-from .scores import Score, score_of
+from .scores import score_of
 from .splits import held_out_ratio, usual_repeats
 from .students import Students, search
-from .verdict import Verdict, student_of
+from .verdict import Measurement, Verdict, student_of
 
 
 @called_like(xgboost.cv)
@@ -180,7 +179,7 @@ def select(
     if privileged is not None and isinstance(candidates[best].teacher, str):
         candidates.append(candidates[best].without_privileged())
     students = Students.read(params, num_boost_round, dtrain, config, "select", groups=groups, constraints=constraints)
-    score = score_of(metric, custom_metric, maximize, students.params, students.loss)
+    score = score_of(metric, custom_metric, maximize, students.spec)
     if repeats is None:
         # Few groups have few partitions.
         repeats = 1 if students.groups is not None else usual_repeats(students.n_labelled)
@@ -188,8 +187,9 @@ def select(
     students.check(candidates, splits)
     models = {candidate.name: (students, candidate) for candidate in candidates}
     found = search("select", models, splits, score, given)
+    measurement = Measurement(score, held_out_ratio(splits), students.n_labelled, standard_errors)
     has_groups = crossfit_groups is not None or groups is not None
-    return Selection(students, candidates, best, splits, score, found, standard_errors, has_groups=has_groups)
+    return Selection(students, candidates, best, splits, measurement, found, has_groups=has_groups)
 
 
 class Selection:
@@ -234,12 +234,12 @@ class Selection:
         candidates: Sequence[Candidate],
         recommended: int,
         splits: Sequence[Split],
-        score: Score,
+        measurement: Measurement,
         found: Sequence[dict[str, tuple[list[float], float]]],
-        standard_errors: float | None,
         *,
         has_groups: bool,
     ) -> None:
+        score = measurement.score
         self.metric, self.maximize = score.name, score.maximised
         self._params, self._search_rounds = students.params, students.num_boost_round
         self._teacher_params = students.config.teacher_params
@@ -248,15 +248,7 @@ class Selection:
         mean = curves.mean(axis=0)
         rounds = (score.sign * mean).argmax(axis=1) + 1
         scores = np.array([curves[:, i, own - 1] for i, own in enumerate(rounds)])
-        self._verdict = Verdict.of(
-            scores,
-            held_out_ratio(splits),
-            score=score,
-            models=[student_of(candidate) for candidate in candidates],
-            recommended=recommended,
-            n_labelled=students.n_labelled,
-            standard_errors=standard_errors,
-        )
+        self._verdict = Verdict.of(measurement, list(map(student_of, candidates)), scores, recommended)
         self._chosen, self._rounds = candidates[self._verdict.chosen], int(rounds[self._verdict.chosen])
         self.curves = pd.DataFrame(mean.T, pd.RangeIndex(1, len(mean.T) + 1, name="rounds"), names)
         teacher_scores = [np.mean([fold[name][1] for fold in found]) for name in names]
@@ -330,7 +322,6 @@ class Selection:
 
         For adapters.
         """
-        check_is_dmatrix(dtrain, "dtrain")
         rows = {**vars(config), "constraints": constraints or None}
         missing = [name for name in self._needed if rows[name] is None]
         if missing:
@@ -346,11 +337,10 @@ class Selection:
 
     def plot(self, ax: Any = None) -> Any:
         """The gain of each way of teaching along ``kl_weight``, with standard errors; needs matplotlib."""
-        return plot_selection(self.summary, self._verdict.score.unit, ax)
+        return plot_selection(self.summary, self._verdict.measurement.score.unit, ax)
 
     def __str__(self) -> str:
-        shown = self.summary[["rounds", "score", "gain", "low", "high"]]
-        return self._verdict.text(shown)
+        return self._verdict.text(self.summary[["rounds", "score", "gain", "low", "high"]])
 
     def __repr__(self) -> str:
         return f"<Selection: {self._verdict.instruction} {self._verdict.expectation}>"

@@ -16,7 +16,6 @@ from .._core.crossfit import SharedFolds, Split, whole_queries
 from .._core.engines import choose
 from .._core.joint import pairs_of
 from .._core.keywords import Keywords, with_fitted_teachers
-from .._core.losses import Loss
 from .._core.teachers import as_guide, weighted
 from .._core.train import train
 from .._core.training import Boosting, Guide, Spec, Training
@@ -48,7 +47,7 @@ class Students:
     """All rows of a search, with what its students share."""
 
     params: dict[str, Any]
-    """The user's, under unambiguous names: otherwise every training would warn."""
+    """The user's, with the objective by name."""
     spec: Spec
     """Of these params, with the threads of one of many trainings."""
     num_boost_round: int
@@ -56,6 +55,10 @@ class Students:
     dtrain: xgboost.DMatrix
     config: Keywords
     """The privileged features, ``teacher_params``, and by row ``labelled``, ``teacher_weight``, ``crossfit_groups``."""
+    labelled: Array | None
+    """Which rows have a label; None where all have."""
+    idle: Array
+    """Which rows have neither a label nor a teacher."""
     groups: Array | None
     """Rows that stay together in the folds of the search."""
     constraints: Sequence[Guide]
@@ -79,14 +82,11 @@ class Students:
         """Return the students of these rows, checked before any training; ``search`` is the calling function."""
         check_whole("num_boost_round", num_boost_round, 1)
         params = {**(own := user_params(params)), "objective": objective_name(own)}
-        if "alpha" in params and "reg_alpha" not in params:
-            params["reg_alpha"] = params.pop("alpha")
         spec, privileged = Spec.read(params), config.privileged
-        for role, matrix in {"dtrain": dtrain, "privileged": privileged}.items():
-            if matrix is None and role == "privileged":
-                continue
+        given = {"dtrain": dtrain} | ({} if privileged is None else {"privileged": privileged})
+        for role, matrix in given.items():
             check_is_dmatrix(matrix, role)
-            if not can_be_cut(matrix):  # type: ignore[arg-type]
+            if not can_be_cut(matrix):
                 raise TypeError(
                     f"{role} must be a DMatrix for {search}, got a {type(matrix).__name__}: build a DMatrix"
                 )
@@ -101,13 +101,15 @@ class Students:
             weight = weight_beside(rows_without_values(privileged, dtrain.feature_names or ()))
         elif weight is None and privileged is not None and rows_without_values(privileged).any():
             weight = np.ones(n_rows)  # the user's weights also teach rows without privileged values
+        labelled = read_labelled(config.labelled, n_rows)
+        idle = np.zeros(n_rows, bool) if labelled is None or weight is None else ~labelled & (weight == 0)
         own_groups = checked_groups(config.crossfit_groups, n_rows, "crossfit_groups")
         teacher_params = config.teacher_params
         config = dataclasses.replace(
             config,
             teacher=None if privileged is None else "boosted",
             teacher_params=None if teacher_params is None else on_one_thread(teacher_params, n_rows),
-            labelled=read_labelled(config.labelled, n_rows),
+            labelled=labelled,
             teacher_weight=weight,
             crossfit_groups=groups if own_groups is None else own_groups,
         )
@@ -118,30 +120,12 @@ class Students:
         if query_of_row(dtrain) is not None and not spec.loss.by_query:
             raise ValueError(f"dtrain must have no queries for {spec.objective}: build it without qid, pass groups=qid")
         spec = spec.with_params(**on_one_thread(spec.params, n_rows))
-        return cls(params, spec, int(num_boost_round), dtrain, config, groups, guides)
-
-    @property
-    def loss(self) -> Loss:
-        """The loss of the student."""
-        return self.spec.loss
-
-    @property
-    def labelled(self) -> Array | None:
-        """Which rows have a label; None where all have."""
-        labelled: Array | None = self.config.labelled
-        return labelled
+        return cls(params, spec, int(num_boost_round), dtrain, config, labelled, idle, groups, guides)
 
     @property
     def n_labelled(self) -> int:
         """The number of rows with a label."""
         return self.dtrain.num_row() if self.labelled is None else int(self.labelled.sum())
-
-    @property
-    def idle(self) -> Array:
-        """Which rows have neither a label nor a teacher."""
-        if self.labelled is None or self.config.teacher_weight is None:
-            return np.zeros(self.dtrain.num_row(), bool)
-        return ~self.labelled & (self.config.teacher_weight == 0)
 
     def with_privileged(self, privileged: xgboost.DMatrix | None, name: str) -> Students:
         """The same rows with other features for the teachers."""
@@ -187,10 +171,9 @@ class Students:
     def splits(self, nfold: int, repeats: int, folds: Any, seed: int, names: Any = None) -> list[Split]:
         """The folds of the labelled rows; ``names`` are the user's names of the classes."""
         rows: dict[str, Any] = {"groups": self.groups, "labelled": self.labelled}
-        label, classes = self.loss.label_of(self.dtrain), self.loss.probabilities
+        loss = self.spec.loss
+        label, classes = loss.label_of(self.dtrain), loss.probabilities
         splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **rows)
-        if self.loss.by_query:
-            splits = [split._replace(train=np.sort(split.train), test=np.sort(split.test)) for split in splits]
         if not np.array_equal(self.config.crossfit_groups, self.groups):  # type: ignore[arg-type]
             return splits  # cross-fitted teachers have groups of their own
         shared = SharedFolds.of_splits(splits, self.dtrain.num_row(), self.labelled, self.groups)
@@ -203,7 +186,8 @@ class Students:
             if self.groups is not None:
                 unlabelled &= ~pd.Series(self.groups).isin(self.groups[held_out]).to_numpy()
             rows = np.concatenate([rows, np.flatnonzero(unlabelled)])
-            rows = np.sort(rows) if self.loss.by_query else rows  # the rows of a query stay adjacent
+        if self.spec.loss.by_query:  # the rows of a query stay adjacent
+            rows, held_out = np.sort(rows), np.sort(held_out)
         part, test = cut(self.dtrain, rows), cut(self.dtrain, held_out)
         return FoldStudents(self, rows, part, held_out, test, None if folds is None else folds.subset(rows))
 
@@ -230,11 +214,6 @@ class FoldStudents:
         """Which training rows have a label; None where all have."""
         return None if self.all.labelled is None else self.all.labelled[self.rows]
 
-    @property
-    def known(self) -> Array:
-        """The training rows that have a label."""
-        return self.rows if self.labelled is None else self.rows[self.labelled]
-
     def guide(self, candidate: Candidate) -> Guide:
         """The teacher that :func:`pi_xgb.train` would make; one that learns first serves several students."""
         if candidate.way not in self.guides or not candidate.learns_first:
@@ -255,7 +234,7 @@ class FoldStudents:
         if not guides:
             check_evals_are_labelled(labelled, self.dtrain, keywords.get("evals") or ())
             # Cut from the rows of the search, since the matrix of a caller may consist of quantiles.
-            dtrain = self.dtrain if labelled is None else cut(self.all.dtrain, self.known)
+            dtrain = self.dtrain if labelled is None else cut(self.all.dtrain, self.rows[labelled])
             return train(params, dtrain, rounds, **keywords)
         first = guides[0]
         teachers = {"teacher": first.teacher, "kl_weight": first.kl_weight, "teacher_weight": first.per_row}
@@ -286,12 +265,8 @@ class FoldStudents:
         if candidate.learns_first:
             mean = teacher.predict(seen)
         else:
-            mean = self.all.loss.mean(teacher.booster.predict(seen, output_margin=True))
-        return curve, self.score_of(mean, score)
-
-    def score_of(self, mean: Array, score: Score) -> float:
-        """The score of these predictions of the held-out rows."""
-        return score.of_mean(mean, self.held_out, self.all.spec.params, self.all.loss)
+            mean = self.all.spec.loss.mean(teacher.booster.predict(seen, output_margin=True))
+        return curve, score.of_mean(mean, self.held_out, self.all.spec)
 
 
 def cut(matrix: xgboost.DMatrix, rows: Array) -> xgboost.DMatrix:
@@ -336,8 +311,9 @@ def search(
             found[model] = parts[students.name].scores(candidate, score)
             step()
         if means_of is not None:
-            means = means_of(parts[""])
-            found |= {model: ([parts[""].score_of(mean, score)], np.nan) for model, mean in means.items()}
+            part = parts[""]
+            for model, mean in means_of(part).items():
+                found[model] = [score.of_mean(mean, part.held_out, part.all.spec)], np.nan
             step()
         return found
 

@@ -36,10 +36,26 @@ def student_of(candidate: Candidate) -> str:
 
 
 @dataclasses.dataclass(frozen=True)
+class Measurement:
+    """How gains on the user's folds are measured and judged."""
+
+    score: Score
+    ratio: float
+    """n_test / n_train, for the corrected interval."""
+    n_labelled: int
+    standard_errors: float | None = None
+    confidence: float = 0.95
+
+    def gain(self, scores: Any, others: Any) -> Interval:
+        """The gain of one model over another, from their scores in each fold."""
+        return corrected_interval(self.score.sign * (scores - others), self.ratio, self.confidence)
+
+
+@dataclasses.dataclass(frozen=True)
 class Verdict:
     """Models, plain XGBoost first, with their gains on the user's folds."""
 
-    score: Score
+    measurement: Measurement
     models: Sequence[str]
     """What to deploy, in words."""
     gains: Sequence[Interval]
@@ -48,23 +64,12 @@ class Verdict:
     """Over the recommended model."""
     recommended: int
     """The model that public data sets recommend."""
-    n_labelled: int
-    standard_errors: float | None = None
-    confidence: float = 0.95
 
     @classmethod
-    def of(
-        cls, scores: Any, ratio: float, *, score: Score, recommended: int, confidence: float = 0.95, **settings: Any
-    ) -> Verdict:
-        """Return the verdict from the scores of each model in each fold; ``ratio`` is n_test / n_train."""
-        gains, leads = (
-            [corrected_interval(score.sign * (own - scores[other]), ratio, confidence) for own in scores]
-            for other in (0, recommended)
-        )
-        settings |= {"recommended": recommended, "confidence": confidence}
-        # Without the user's function.
-        settings["score"] = dataclasses.replace(score, custom=None)
-        return cls(gains=gains, leads=leads, **settings)
+    def of(cls, measurement: Measurement, models: Sequence[str], scores: Any, recommended: int) -> Verdict:
+        """Return the verdict from the scores of each model in each fold."""
+        gains, leads = ([measurement.gain(own, scores[other]) for own in scores] for other in (0, recommended))
+        return cls(measurement, models, gains, leads, recommended)
 
     @property
     def bar(self) -> float:
@@ -72,8 +77,8 @@ class Verdict:
 
         By default the best of as many equal models passes it by chance with probability ``CHANCE``.
         """
-        if self.standard_errors is not None:
-            return self.standard_errors
+        if self.measurement.standard_errors is not None:
+            return self.measurement.standard_errors
         return float(ndtri(1 - CHANCE / max(len(self.models) - 1, 1)))
 
     @property
@@ -97,14 +102,15 @@ class Verdict:
         is_plain = self.chosen == 0
         gain = (self.leads if is_plain else self.gains)[self.chosen]
         other = self.models[self.recommended] if is_plain else self.models[0]
-        interval = f"{gain.mean:.4f} ({100 * self.confidence:g} % CI {gain.low:.4f} to {gain.high:.4f})"
-        text = f"Expected gain over {other} in {self.score.title}: {interval} on your folds"
+        how = self.measurement
+        interval = f"{gain.mean:.4f} ({100 * how.confidence:g} % CI {gain.low:.4f} to {gain.high:.4f})"
+        text = f"Expected gain over {other} in {how.score.title}: {interval} on your folds"
         if gain.low <= 0:
             text += ", which alone do not show it"
-        public = PUBLIC_GAINS.get(self.score.name)
+        public = PUBLIC_GAINS.get(how.score.name)
         if public is None or not self.models[self.chosen].startswith("the student of a mixed teacher"):
             return f"{text}."
-        nearest = min(public, key=lambda labels: abs(math.log(labels / self.n_labelled)))
+        nearest = min(public, key=lambda labels: abs(math.log(labels / how.n_labelled)))
         return f"{text}, {public[nearest]:.3f} on public data sets with about {nearest:,} labels."
 
     @property
@@ -118,9 +124,10 @@ class Verdict:
         lead = self.leads[rival]
         if lead.mean <= 0:
             return f"More labels change this only if {self.models[rival]} takes the lead; now none is ahead."
-        needed = self.n_labelled * (self.bar * lead.error / lead.mean) ** 2
-        number = f"more than {_MOST * self.n_labelled:,}"
-        if needed <= _MOST * self.n_labelled:
+        most = _MOST * self.measurement.n_labelled
+        needed = self.measurement.n_labelled * (self.bar * lead.error / lead.mean) ** 2
+        number = f"more than {most:,}"
+        if needed <= most:
             unit = 10 ** max(math.floor(math.log10(needed)) - 1, 0)
             number = f"about {math.ceil(needed / unit) * unit:,.0f}"
         return f"{self._sentence(rival)} replaces it if its lead is as large with {number} labels."

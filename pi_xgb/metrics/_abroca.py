@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._rows.groups import Groups, as_groups
-from .._rows.row_values import Bools, Floats, as_labels, as_scores, row_weights
+from .._rows.row_values import Bools, Floats, as_labels, as_scores, as_weights
 from ._disparities import Undefined, check_undefined
 from ._rates import Values, warn_undefined
 
@@ -53,11 +53,8 @@ def abroca(
     scores = as_scores(y_score)
     labels = as_labels(y_true, scores.size)
     groups = as_groups(sensitive_features, labels.size, are_compared=True)
-    weights = row_weights(sample_weight, labels.size)
-    weights = np.ones(labels.size) if weights is None else weights
-    curves = roc_curves(labels, scores, groups, weights)
-    warn_no_curve(curves, groups, stacklevel=2)
-    return largest_area(curves, undefined)[0]
+    curves = roc_curves(labels, scores, groups, as_weights(sample_weight, labels.size), stacklevel=2)
+    return largest_area(curves, groups, undefined)[0]
 
 
 @dataclass(frozen=True)
@@ -83,11 +80,14 @@ class Curve:
         return np.where(at_knot, self.enter[left], between), np.where(at_knot, self.leave[left], between)
 
 
-def roc_curves(labels: Bools, scores: Floats, groups: Groups, weights: Values) -> list[Curve | None]:
-    """Return the ROC curve of each group; None for a group without weight on positives or on negatives."""
+def roc_curves(labels: Bools, scores: Floats, groups: Groups, weights: Values, stacklevel: int) -> dict[int, Curve]:
+    """Return the ROC curve of each group; warn of groups without weight on positives or negatives, which have none."""
     order = np.argsort(-scores)
     rows_of = [order[groups.codes[order] == code] for code in range(groups.count)]
-    return [_curve(labels[rows], scores[rows], weights[rows]) for rows in rows_of]
+    curves = [_curve(labels[rows], scores[rows], weights[rows]) for rows in rows_of]
+    lacking = np.array([curve is None for curve in curves])
+    warn_undefined("the ROC curve", lacking, ROC_NEEDS, groups.names, stacklevel=stacklevel + 1)
+    return {code: curve for code, curve in enumerate(curves) if curve is not None}
 
 
 def _curve(labels: Bools, scores: Floats, weights: Values) -> Curve | None:
@@ -103,20 +103,13 @@ def _curve(labels: Bools, scores: Floats, weights: Values) -> Curve | None:
     return Curve(fpr[new], tpr[new], tpr[last])
 
 
-def largest_area(curves: list[Curve | None], undefined: str) -> tuple[float, tuple[int, int] | None]:
+def largest_area(curves: dict[int, Curve], groups: Groups, undefined: str) -> tuple[float, tuple[int, int] | None]:
     """Return ABROCA, the largest area between the curves of two groups, and these groups."""
-    known = [(code, curve) for code, curve in enumerate(curves) if curve is not None]
-    if len(known) < 2 or (undefined == "nan" and None in curves):
+    if len(curves) < 2 or (undefined == "nan" and len(curves) < groups.count):
         return np.nan, None
-    areas = {(i, j): area_between(first, second) for (i, first), (j, second) in combinations(known, 2)}
+    areas = {(i, j): area_between(curves[i], curves[j]) for i, j in combinations(curves, 2)}
     pair = max(areas, key=areas.__getitem__)
     return areas[pair], pair
-
-
-def warn_no_curve(curves: list[Curve | None], groups: Groups, stacklevel: int) -> None:
-    """Warn of groups without a ROC curve."""
-    lacking = np.array([curve is None for curve in curves])
-    warn_undefined("the ROC curve", lacking, ROC_NEEDS, groups.names, stacklevel=stacklevel + 1)
 
 
 def area_between(first: Curve, second: Curve) -> float:

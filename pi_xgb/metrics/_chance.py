@@ -92,7 +92,7 @@ def _counts(rows: Decisions, name: str) -> Values:
         strata = [(np.isin(cell, rate.denominator), np.isin(cell, rate.numerator).astype(np.intp)) for rate in rates]
         n_cells = 2
     # Only proportions of weights matter, and squares of large weights overflow.
-    weight, n_groups = rows.weight / rows.weight.max(), rows.groups.count
+    weight, n_groups = rows.weights / rows.weights.max(), rows.groups.count
     counts = np.zeros((len(strata), n_groups, n_cells))
     for stratum, (mask, cell) in enumerate(strata):
         codes, own = rows.groups.codes[mask], weight[mask]

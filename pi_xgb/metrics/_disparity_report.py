@@ -12,7 +12,7 @@ from .._rows.checks import check_bootstrap, check_choice, several
 from .._rows.groups import as_groups
 from .._rows.row_values import as_cut, as_scored
 from .._stats import holm
-from ._abroca import largest_area, roc_curves, warn_no_curve
+from ._abroca import largest_area, roc_curves
 from ._chance import N_NULL, check_null, statistics
 from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates
 from ._rates import Decisions
@@ -146,7 +146,6 @@ def _values(rows: Decisions, chosen: list[str], undefined: str) -> tuple[list[fl
     warn_undefined_rates(cells, [name for name in chosen if name in COMPARED], rows.groups.names, stacklevel=3)
     values = {name: float(gap(cells, name, undefined)) for name in chosen if name in COMPARED}
     if "abroca" in chosen:
-        curves = roc_curves(rows.labels, rows.scores, rows.groups, rows.weight)
-        warn_no_curve(curves, rows.groups, stacklevel=3)
-        values["abroca"], pair = largest_area(curves, undefined)
+        curves = roc_curves(rows.labels, rows.scores, rows.groups, rows.weights, stacklevel=3)
+        values["abroca"], pair = largest_area(curves, rows.groups, undefined)
     return [values[name] for name in chosen], pair

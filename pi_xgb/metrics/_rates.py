@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._rows.groups import Groups, as_groups, everyone
 from .._rows.names import describe
 from .._rows.per_row import per_row
-from .._rows.row_values import Bools, as_labels, row_weights
+from .._rows.row_values import Bools, as_labels, as_weights
 
 Values = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class UndefinedRateWarning(UserWarning):
 
 def share(part: Values, whole: Values) -> Values:
     """Return ``part / whole``, NaN where ``whole`` is 0."""
-    return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
+    return np.asarray(np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=whole > 0))
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,9 @@ class Decisions:
 
     labels: Bools
     selected: Bools
-    weights: Values | None
+    weights: Values
     groups: Groups
     scores: Any = None
-
-    @property
-    def weight(self) -> Values:
-        """The weight of each row; 1 without weights."""
-        return np.ones(self.labels.size) if self.weights is None else self.weights
 
     @property
     def cell(self) -> NDArray[np.intp]:
@@ -85,7 +80,7 @@ class Decisions:
 
     def cells(self, weights: Values | None = None) -> Values:
         """Return the weight in each cell, ``(k, 4)``; ``(b, k, 4)`` for ``b`` other weightings ``(b, n)``."""
-        weights = self.weight if weights is None else weights
+        weights = self.weights if weights is None else weights
         n_cells, n_weightings = 4 * self.groups.count, weights.size // self.labels.size
         places = n_cells * np.arange(n_weightings)[:, None] + 4 * self.groups.codes + self.cell
         sums = np.bincount(places.ravel(), weights.ravel(), n_weightings * n_cells)
@@ -102,7 +97,7 @@ def as_decided(
     if labels_needed or y_true is not None:
         labels = as_labels(y_true, n_rows, table="y_pred")
     groups = as_groups(sensitive_features, n_rows) if grouped else everyone(n_rows)
-    return Decisions(labels, selected, row_weights(sample_weight, labels.size), groups)
+    return Decisions(labels, selected, as_weights(sample_weight, n_rows), groups)
 
 
 def as_function(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:

@@ -109,7 +109,7 @@ def group_report(
 
     index = _row_names(groupings, len(columns))
     counts = pd.concat([table.counts() for table in tables]).set_axis(index)
-    if weights is None:
+    if sample_weight is None:
         counts = counts.drop(columns="weight")
     rates = {name + end: part[:, j] for j, name in enumerate(MEASURES) for end, part in found.items()}
     return pd.concat([counts, pd.DataFrame(rates, index=index)], axis=1)
@@ -123,14 +123,11 @@ def _margins(columns: list[Groups]) -> list[Groups]:
 
 def _row_names(groupings: list[Groups], n_columns: int) -> pd.Index:
     features = list(groupings[0].names.names)
-    rows = []
-    for names in (groups.names for groups in groupings):
-        crossed = len(names.names) > 1  # a tuple may also be what one column holds
-        for name in names:
-            known = dict(zip(names.names, name if crossed else (name,), strict=True))
-            rows.append(tuple(known.get(feature, ALL) for feature in features))
-    if len(set(rows)) < len(rows):
+    names = pd.concat([groups.names.to_frame(index=False).astype(object) for groups in groupings])
+    names = names.reindex(columns=features)
+    names = names.where(names.notna(), ALL)
+    if names.duplicated().any():
         raise ValueError(f"sensitive_features must not contain {ALL!r}, the name of the margins: rename the group")
     if n_columns > 1:
-        return pd.MultiIndex.from_tuples(rows, names=features)
-    return pd.Index([row[0] for row in rows], name=features[0], tupleize_cols=False)  # type: ignore[no-any-return]
+        return pd.MultiIndex.from_tuples(list(names.itertuples(index=False, name=None)), names=features)
+    return pd.Index(names[features[0]].tolist(), name=features[0], tupleize_cols=False)  # type: ignore[no-any-return]

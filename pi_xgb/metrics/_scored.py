@@ -18,7 +18,7 @@ class ScoredGroups:
     def __init__(self, rows: Decisions) -> None:
         self._rows, self._scores, labels = rows, rows.scores, rows.labels
         # Only proportions of weights matter, and products of very large or small weights leave the range of floats.
-        self._weight = np.ldexp(rows.weight, -np.frexp(rows.weight.max())[1])
+        self._weight = np.ldexp(rows.weights, -np.frexp(rows.weights.max())[1])
         order = np.lexsort((self._scores, labels, rows.groups.codes))
         sides = np.split(
             order, np.searchsorted((2 * rows.groups.codes + labels)[order], range(1, 2 * rows.groups.count))
@@ -31,7 +31,7 @@ class ScoredGroups:
         kinds = {"positives": labels, "negatives": ~labels, "selected": self._rows.selected}
         table = {"rows": np.bincount(codes)}
         table |= {name: np.bincount(codes[rows], minlength=count) for name, rows in kinds.items()}
-        return pd.DataFrame({**table, "weight": np.bincount(codes, self._rows.weight)})
+        return pd.DataFrame({**table, "weight": np.bincount(codes, self._rows.weights)})
 
     def cells(self, multiplicity: Values) -> Values:
         """Return the confusion matrix of each group, ``(b, k, 4)``, with rows counted ``multiplicity`` times."""
@@ -93,7 +93,4 @@ def _shares_below(scores: Floats, others: Floats, weight: Values) -> Values:
     """Return the share of the weight ``(..., m)`` of ``others`` below each score, ties as one half; ``others`` rise."""
     so_far = np.cumsum(np.concatenate([np.zeros((*weight.shape[:-1], 1)), weight], axis=-1), axis=-1)
     places = [np.searchsorted(others, scores, side=side) for side in ("left", "right")]
-    total = so_far[..., -1:]
-    return share(
-        so_far[..., places[0]] + so_far[..., places[1]], 2 * np.broadcast_to(total, (*total.shape[:-1], len(scores)))
-    )
+    return share(so_far[..., places[0]] + so_far[..., places[1]], 2 * so_far[..., -1:])

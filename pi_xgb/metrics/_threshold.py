@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._rows.names import describe
 from .._rows.per_row import ANY_NUMBER, SHARE, per_row
-from .._rows.row_values import Bools, Floats, as_labels, as_scores, row_weights
+from .._rows.row_values import Bools, Floats, as_labels, as_scores, as_weights
 from ._rates import Values, as_function
 
 Rule = Callable[[Values, Values, Values, Values], Any]
@@ -84,8 +84,7 @@ def choose_threshold(
     within = SHARE if isinstance(grid, str) else ANY_NUMBER
     scores = as_scores(y_score, within, "grid='paper' takes probabilities, grid=None scores of any scale")
     labels = as_labels(y_true, scores.size)
-    weights = row_weights(sample_weight, labels.size)
-    weights = np.ones(labels.size) if weights is None else weights
+    weights = as_weights(sample_weight, labels.size)
     candidates = _candidates(grid, scores)
     values = np.mean(
         [
