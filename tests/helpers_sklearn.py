@@ -8,10 +8,7 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
-from pi_xgb.sklearn import (
-    PrivilegedXGBClassifier,
-    PrivilegedXGBRegressor,
-)
+from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBRegressor
 
 SMALL = {"n_estimators": 8, "max_depth": 3, "n_jobs": 1}
 
