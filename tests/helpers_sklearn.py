@@ -8,16 +8,11 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
-from pi_xgb.sklearn import (
-    PrivilegedXGBClassifier,
-    PrivilegedXGBRegressor,
-)
+from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBRegressor
 
 SMALL = {"n_estimators": 8, "max_depth": 3, "n_jobs": 1}
 
-
 N, ROUNDS = 160, SMALL["n_estimators"]
-
 
 NAMES = {
     "strings": np.array(["ill", "healthy", "well"]),
@@ -26,7 +21,6 @@ NAMES = {
     "floats": np.array([2.0, 1.0, 4.0]),
     "dates": np.array(["2020-01-02", "2021-01-01", "1999-01-01"], dtype="datetime64[D]"),
 }
-
 
 every_target = pytest.mark.parametrize("classes", [2, 3, 0])
 

@@ -69,7 +69,7 @@ def started(master, folders):
             (home / part).symlink_to(Path(pyspark.__file__).parent / part)
         os.environ["SPARK_HOME"] = str(home)
     # Little data, so that starting and compiling is what takes the time.
-    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "1",

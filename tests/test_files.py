@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import pytest
 import xgboost as xgb
 
 import pi_xgb
+from pi_xgb.__main__ import main
 from pi_xgb._files import new_file, write_file
 
 
@@ -93,15 +95,17 @@ TRAIN = ["train", "rows.csv", "--label", "y", "--privileged", "z0", "--rounds", 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("moment", ["fsync", "link"])
-def test_killed_program_leaves_a_whole_file_or_none(tmp_path, moment):
+def test_killed_program_leaves_a_whole_file_or_none(tmp_path, monkeypatch, moment):
     data = pi_xgb.datasets.make_privileged(300, n_features=2, n_privileged=1, seed=0)
     data.x.join(data.z).assign(y=data.y).to_csv(tmp_path / "rows.csv", index=False)
     environment = {**os.environ, "PYTHONPATH": str(Path(pi_xgb.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
-    # Killed before the file is on disk, or before it has its name; a draft is in nobody's way.
-    for prelude in (f"os.{moment} = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)", ""):
-        code = f"import os, signal, sys; from pi_xgb.__main__ import main; {prelude}\nsys.exit(main({TRAIN!r}))"
-        command = [sys.executable, "-c", code]
-        found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
-        assert (found.returncode == 0) == (not prelude), found.stderr
-        assert (tmp_path / "out.ubj").exists() == (not prelude)
+    # Killed before the file is on disk, or before it has its name.
+    kill = f"import os, signal; os.{moment} = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)"
+    command = [sys.executable, "-c", f"{kill}\nfrom pi_xgb.__main__ import main\nmain({TRAIN!r})"]
+    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert found.returncode == -signal.SIGKILL, found.stderr
+    assert not (tmp_path / "out.ubj").exists()
+    # A draft is in nobody's way.
+    monkeypatch.chdir(tmp_path)
+    assert main(TRAIN) == 0
     assert xgb.Booster(model_file=tmp_path / "out.ubj").num_boosted_rounds() == 40

@@ -50,7 +50,7 @@ def sensitive(draw):
     return draw(st.sampled_from(forms))(table)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(sensitive())
 @pytest.mark.slow
 def test_metrics_constraints_and_importance_make_the_same_groups(features):

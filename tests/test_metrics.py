@@ -79,7 +79,7 @@ rows = st.builds(
     st.integers(2, 4),
     st.integers(0, 30),
 )
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=20, deadline=None)
 
 
 class TestAgainstDefinitions:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pi_xgb import metrics
 from pi_xgb.metrics import UndefinedRateWarning
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=30, deadline=None)
 
 
 def rows_of(ranking):

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, r
 from pi_xgb import metrics
 from pi_xgb.metrics import UndefinedRateWarning
 
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=12, deadline=None)
 undefined_is_fine = pytest.mark.filterwarnings("ignore::pi_xgb.metrics.UndefinedRateWarning")
 
 RATES = {

@@ -73,7 +73,7 @@ def lists(kinds):
 
 
 @every_container
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(lists(NUMBERS))
 def test_numbers_are_the_same_out_of_every_container(container, values):
     held = CONTAINERS[container](values)
@@ -87,7 +87,7 @@ def test_numbers_are_the_same_out_of_every_container(container, values):
 
 
 @every_container
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(lists(sorted(VALUES)))
 def test_values_of_any_type_are_the_same_out_of_every_container(container, values):
     if container == "read only" and isinstance(values[0], datetime.datetime):
@@ -100,7 +100,7 @@ def test_values_of_any_type_are_the_same_out_of_every_container(container, value
 
 
 @pytest.mark.parametrize("container", WITH_GAPS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(lists(("whole", "floats", "truth", "text")), st.data())
 def test_gaps_are_found_in_every_container(container, values, data):
     first = data.draw(st.integers(0, len(values) - 1))

@@ -858,7 +858,7 @@ def attack_on_the_table():
         options = {"bounds": {"cell": [0, 1, 2]}, "split": 0.99, "unsafe_seed": next(seeds)}
         return PrivateTeacher(1.0, 1e-6, **options).fit(z, y, labelled=labelled)
 
-    return audit(train, runs=2000, delta=1e-6)
+    return audit(train, runs=1000, delta=1e-6)
 
 
 def halve_the_noise_of_tables(monkeypatch):

@@ -85,7 +85,7 @@ def test_tables_with_the_same_index_in_another_order_raise():
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.booleans()), min_size=12, max_size=30))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_groups_of_several_columns_are_their_intersections_by_name(rows):
     # In any container the codes are the positions among the sorted rows.
     expected = sorted(set(rows))
@@ -120,7 +120,7 @@ VALUES = {
 
 
 @given(st.lists(st.fixed_dictionaries(VALUES), min_size=3, max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @pytest.mark.slow
 def test_tables_of_polars_and_arrow_are_those_of_pandas(rows):
     held = pl.DataFrame(rows, schema={"z": pl.Float32, "n": pl.Int64, "t": pl.Boolean})

@@ -278,7 +278,7 @@ def taught_by_hand(params, fold_of, features, dtrain, label, weight):
         yield out, float(student.eval(dtrain.slice(test)).split(":")[-1])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(2, 5), st.integers(0, 9), st.sampled_from([1, 2, 3]), st.booleans())
 def test_the_folds_are_a_partition_of_whole_groups(nfold, seed, repeats, classes):
     rng = np.random.default_rng(seed)

@@ -42,10 +42,7 @@ from threadpoolctl import threadpool_limits
 import pi_xgb
 from pi_xgb._core.crossfit import deal_labelled
 from pi_xgb.constraints import DemographicParity
-from pi_xgb.sklearn import (
-    PrivilegedXGBClassifier,
-    by_column,
-)
+from pi_xgb.sklearn import PrivilegedXGBClassifier, by_column
 
 
 @pytest.fixture(autouse=True)

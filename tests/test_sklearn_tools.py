@@ -8,16 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from helpers_sklearn import (
-    N,
-    Rows,
-    estimator,
-    every_target,
-    plain,
-    raw,
-    rows,
-    same_model,
-)
+from helpers_sklearn import N, Rows, estimator, every_target, plain, raw, rows, same_model
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -39,12 +30,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
-from pi_xgb.sklearn import (
-    LabelledGroupKFold,
-    LabelledKFold,
-    PrivilegedXGBClassifier,
-    PrivilegedXGBRegressor,
-)
+from pi_xgb.sklearn import LabelledGroupKFold, LabelledKFold, PrivilegedXGBClassifier, PrivilegedXGBRegressor
+
+# Tools see any teacher alike, and this one is quick.
+GUIDED = {"teacher": "boosted", "kl_weight": 2.0}
+CROSSFITTED = {"teacher": "boosted", "crossfit": 2, "kl_weight": 3.0}
 
 
 @pytest.fixture(autouse=True)
@@ -65,9 +55,9 @@ def routing():
 def test_routing_through_pipeline_calibration_stacking_and_cross_validation():
     x, z, y = rows()
     names = np.where(y == 1, "yes", "no")
-    model = estimator(kl_weight=2.0).set_fit_request(privileged=True)
+    model = estimator(**GUIDED).set_fit_request(privileged=True)
     scaled = Pipeline([("scale", StandardScaler().set_output(transform="pandas")), ("model", model)])
-    by_hand = estimator(kl_weight=2.0).fit(
+    by_hand = estimator(**GUIDED).fit(
         StandardScaler().set_output(transform="pandas").fit_transform(x), names, privileged=z
     )
     assert same_model(scaled.fit(x, names, privileged=z)[-1], by_hand)
@@ -75,16 +65,16 @@ def test_routing_through_pipeline_calibration_stacking_and_cross_validation():
     folds = StratifiedKFold(3)
     scores = cross_validate(model, x, names, cv=folds, params={"privileged": z}, scoring="neg_log_loss")["test_score"]
     for (fit, out), score in zip(folds.split(x, names), scores, strict=True):
-        item = estimator(kl_weight=2.0).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit])
+        item = estimator(**GUIDED).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit])
         assert score == -log_loss(names[out], item.predict_proba(x.iloc[out]), labels=item.classes_)
 
     calibrated = CalibratedClassifierCV(model, cv=folds).fit(x, names, privileged=z)
     for (fit, _), item in zip(folds.split(x, names), calibrated.calibrated_classifiers_, strict=True):
-        assert same_model(item.estimator, estimator(kl_weight=2.0).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit]))
+        assert same_model(item.estimator, estimator(**GUIDED).fit(x.iloc[fit], names[fit], privileged=z.iloc[fit]))
     # scikit-learn hands the metadata of a stack to its last estimator as well, routed or not, so that must take it.
     stack = StackingClassifier([("guided", model), ("plain", LogisticRegression())], final_estimator=model, cv=folds)
     stack.fit(x, names, privileged=z)
-    assert same_model(stack.estimators_[0], estimator(kl_weight=2.0).fit(x, names, privileged=z))
+    assert same_model(stack.estimators_[0], estimator(**GUIDED).fit(x, names, privileged=z))
     assert set(stack.predict(x)) <= {"yes", "no"}
 
 
@@ -93,11 +83,11 @@ def test_without_routing_privileged_features_serve_every_tool():
     x, z, y = rows()
     both = x.join(z)
     folds = StratifiedKFold(3)
-    model = estimator(privileged_features=["z0", "z1"], kl_weight=2.0)
+    model = estimator(privileged_features=["z0", "z1"], **GUIDED)
 
     search = GridSearchCV(model, {"kl_weight": [0.0, 2.0]}, cv=folds, scoring="neg_log_loss").fit(both, y)
     for k, (fit, out) in enumerate(folds.split(x, y)):
-        single = estimator(kl_weight=2.0).fit(x.iloc[fit], y.iloc[fit], privileged=z.iloc[fit])
+        single = estimator(**GUIDED).fit(x.iloc[fit], y.iloc[fit], privileged=z.iloc[fit])
         score = -log_loss(y.iloc[out], single.predict_proba(x.iloc[out]))
         assert search.cv_results_[f"split{k}_test_score"][1] == score
     # A search, a calibration and a stack that were fitted with the columns predict without them.
@@ -136,7 +126,7 @@ def test_what_goes_by_row_is_cut_along(routed):
     rows, folds = Rows(), LabelledGroupKFold(3)
     of_rows = {"privileged": rows.z, "teacher_weight": rows.teacher_weight, "crossfit_groups": rows.patient}
     of_rows["sample_weight"] = rows.weight
-    model = rows.estimator(crossfit=2, kl_weight=3.0)
+    model = rows.estimator(**CROSSFITTED)
     grid, scaler = {"model__kl_weight": [3.0]}, StandardScaler(with_mean=False, with_std=False)
     with sklearn.config_context(enable_metadata_routing=routed):
         if routed:
@@ -160,10 +150,10 @@ def test_what_goes_by_row_is_cut_along(routed):
             parts = {
                 name: values.iloc[fit] if name == "privileged" else values[fit] for name, values in of_rows.items()
             }
-            single = rows.estimator(crossfit=2, kl_weight=3.0).fit(rows.x.iloc[fit], rows.y.iloc[fit], **parts)
+            single = rows.estimator(**CROSSFITTED).fit(rows.x.iloc[fit], rows.y.iloc[fit], **parts)
             expected = get_scorer("neg_log_loss")(single, rows.x.iloc[out], rows.y.iloc[out])
             assert scores[k] == search.cv_results_[f"split{k}_test_score"][0] == expected
-        refitted = rows.estimator(crossfit=2, kl_weight=3.0).fit(rows.x, rows.y, **of_rows)
+        refitted = rows.estimator(**CROSSFITTED).fit(rows.x, rows.y, **of_rows)
         assert raw(search.best_estimator_[-1]) == raw(refitted)
 
 
@@ -272,7 +262,7 @@ OF_TARGET = {
 def test_cross_validation_scores_labelled_rows_and_trains_on_all(classes, kind, way):
     rows, folds = Rows(classes), LabelledKFold(3)
     y = OF_TARGET[kind](rows.y)
-    model = rows.estimator(crossfit=2, kl_weight=3.0)
+    model = rows.estimator(**CROSSFITTED)
     scoring = SCORED[classes]
     if way == "cross_validate":
         found = cross_validate(model, rows.x, y, cv=folds, params={"privileged": rows.z}, scoring=scoring)
@@ -288,7 +278,7 @@ def test_cross_validation_scores_labelled_rows_and_trains_on_all(classes, kind, 
         inside = clone(model).set_params(privileged_features=["z0", "z1"])
         found = cross_validate(inside, rows.x.join(rows.z), y, cv=folds, scoring=scoring)
     for k, (fit, out) in enumerate(folds.split(rows.x, rows.y)):
-        single = rows.estimator(crossfit=2, kl_weight=3.0)
+        single = rows.estimator(**CROSSFITTED)
         single.fit(rows.x.iloc[fit], pd.Series(y).iloc[fit], privileged=rows.z.iloc[fit])
         for name in scoring:
             assert found[f"test_{name}"][k] == get_scorer(name)(single, rows.x.iloc[out], pd.Series(y).iloc[out])

@@ -28,7 +28,7 @@ def split_of(dataset: str, fold: int) -> Split:
 
 
 def measure(dataset: str, method: str, level: float, fold: int, small: bool = False) -> Iterator[Line]:
-    for name, value in run_cell(split_of(dataset, fold), method, level).items():
+    for name, value in run_cell(split_of(dataset, fold), method, level, small).items():
         yield {"measure": name, "value": value}
 
 

@@ -16,7 +16,7 @@ from pi_xgb.constraints import DemographicParity, EqualizedOdds
 
 # Everybody has 100 rounds of eta 0.1: Fairlearn's reductions, FairGBM, and every kl_weight.
 PLAIN = {"objective": "binary:logistic", "max_depth": 4, "eta": 0.1, "tree_method": "hist", "nthread": 1}
-ROUNDS = 100
+ROUNDS, SMOKE_ROUNDS = 100, 5
 KL_WEIGHTS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 # Each in both forms: the whole distribution of predictions, or decisions at 1/2.
 CONSTRAINTS: dict[str, Any] = {
@@ -69,22 +69,22 @@ def matrix(part: Part, types: list[str]) -> xgb.DMatrix:
     return xgb.DMatrix(part.x, part.y, feature_types=types, enable_categorical=True)
 
 
-def our_scores(split: Split, constraint: str | None, kl_weight: float) -> np.ndarray:
+def our_scores(split: Split, constraint: str | None, kl_weight: float, rounds: int) -> np.ndarray:
     dtrain = matrix(split.train, split.types)
     if constraint is None:
-        booster = xgb.train(PLAIN, dtrain, ROUNDS)
+        booster = xgb.train(PLAIN, dtrain, rounds)
     else:
         teacher = CONSTRAINTS[constraint](split.train.group)
-        booster = pi_xgb.train(PLAIN, dtrain, ROUNDS, teacher=teacher, kl_weight=kl_weight)
+        booster = pi_xgb.train(PLAIN, dtrain, rounds, teacher=teacher, kl_weight=kl_weight)
     return booster.predict(matrix(split.test, split.types))
 
 
-def peers() -> dict[str, Any]:
+def peers(max_iter: int = 20) -> dict[str, Any]:
     """Each peer, made anew for each fold; the constraint that it answers to stands in its name."""
     from benchmarks.peers.installed import FairGBM, FairlearnExponentiatedGradient
     from benchmarks.peers.mfc import MFC
 
-    reduction = partial(FairlearnExponentiatedGradient, max_iter=20, n_jobs=2)
+    reduction = partial(FairlearnExponentiatedGradient, max_iter=max_iter, n_jobs=2)
     return {
         "ExponentiatedGradient, parity": partial(reduction, constraint="DemographicParity"),
         "ExponentiatedGradient, odds": partial(reduction, constraint="EqualizedOdds"),
@@ -118,12 +118,13 @@ def cells(dataset: str) -> Iterator[tuple[str, float]]:
         yield peer, 0.0
 
 
-def run_cell(split: Split, method: str, level: float) -> dict[str, float]:
+def run_cell(split: Split, method: str, level: float, small: bool = False) -> dict[str, float]:
     start = time.perf_counter()
     if method == "NF" or method in CONSTRAINTS:
-        scores, randomised = our_scores(split, None if method == "NF" else method, level), False
+        rounds = SMOKE_ROUNDS if small else ROUNDS
+        scores, randomised = our_scores(split, None if method == "NF" else method, level, rounds), False
     else:
-        peer = peers()[method]()
+        peer = (peers(max_iter=2) if small else peers())[method]()
         scores, randomised = peer_scores(split, peer), peer.randomised
     found = measures(split.test.y, scores, split.test.group, randomised=randomised)
     return {**found, "seconds": time.perf_counter() - start}
