@@ -72,7 +72,8 @@ def test_the_table_is_that_of_a_loop_written_by_hand():
     known = np.flatnonzero(rows.labelled)
     folds = [(known[rest], known[out]) for rest, out in KFold(3, shuffle=True, random_state=0).split(known)]
     per_row = {"teacher_weight": rows.teacher_weight, "crossfit_groups": rows.groups}
-    found = rows.select(folds=folds, metric=metric, kl_weight=5.0, **per_row)
+    with pytest.warns(UserWarning, match=r"in the training part and in the test part of a fold.*groups= as well"):
+        found = rows.select(folds=folds, metric=metric, kl_weight=5.0, **per_row)
     assert len(found.summary) == 1 + (3 + 1) + 1
     for name, row in found.summary.iterrows():
         curves = []
@@ -213,6 +214,7 @@ KNOWN = np.flatnonzero(Rows().labelled)
 
 
 @pytest.mark.filterwarnings("ignore:crossfit should be at most:UserWarning")
+@pytest.mark.filterwarnings("ignore:rows of one group of crossfit_groups")
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
@@ -252,6 +254,7 @@ def test_wrong_words_about_rows(monkeypatch, wrong, error, message):
         Rows().select(**wrong)
 
 
+@pytest.mark.filterwarnings("ignore:rows of one group of crossfit_groups")
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

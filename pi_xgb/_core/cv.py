@@ -16,11 +16,10 @@ from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
-from .._rows.folds import Fold, row_folds, with_unlabelled
+from .._rows.folds import Fold, row_folds, warn_of_torn_groups, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
 from .._rows.row_values import read_labelled
-from .._warnings import warn_user
 from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
 from .._xgb.params import user_params
 from .._xgb.rebind import FoldParts, cv_on
@@ -250,12 +249,9 @@ class _Folds:
         engine = choose("auto", on_host, training.guides, is_uniform=True, dtrain=dtrain)
         dealt = row_folds(boosting.keywords, training.label, training.labelled, query)
         folds = with_unlabelled(dealt, training.labelled, query)
-        groups = None if keywords.crossfit_groups is None else np.asarray(keywords.crossfit_groups)
-        if groups is not None and any(pd.Index(groups[test]).isin(groups[train]).any() for train, test in dealt):
-            warn_user(
-                "rows of one group of crossfit_groups are in the training part and in the test part of a fold, so that "
-                "scores may be too good: pass folds=list(pi_xgb.sklearn.LabelledGroupKFold(5).split(X, y, groups))"
-            )
+        if keywords.crossfit_groups is not None:
+            remedy = "folds=list(pi_xgb.sklearn.LabelledGroupKFold(5).split(X, y, groups))"
+            warn_of_torn_groups(np.asarray(keywords.crossfit_groups), dealt, remedy)
         for guide in training.guides:
             if isinstance(guide.teacher, Recipe):
                 for rows, _ in folds:

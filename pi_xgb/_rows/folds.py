@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._arrays import Array
+from .._warnings import warn_user
 from .checks import check_whole
 
 Fold = tuple[Array, Array]
@@ -51,6 +52,15 @@ def kinds(label: Array, *, classes: bool) -> Array:
         return np.unique(label, return_inverse=True)[1]
     rank = np.argsort(np.argsort(label, kind="stable"))
     return rank * min(_SIZES_OF_Y, len(label)) // len(label)
+
+
+def warn_of_torn_groups(groups: Array, folds: Iterable[Fold], remedy: str) -> None:
+    """Warn if rows of one group of ``crossfit_groups`` are on both sides of a fold."""
+    if any(pd.Index(groups[test]).isin(groups[train]).any() for train, test in folds):
+        warn_user(
+            "rows of one group of crossfit_groups are in the training part and in the test part of a fold, so that "
+            f"scores may be too good: pass {remedy}"
+        )
 
 
 def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None:

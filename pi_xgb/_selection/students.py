@@ -21,6 +21,7 @@ from .._core.train import train
 from .._core.training import Boosting, Guide, Spec, Training
 from .._progress import progress_bar
 from .._rows.checks import check_jobs, check_whole
+from .._rows.folds import warn_of_torn_groups
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
 from .._rows.row_values import (
@@ -175,7 +176,10 @@ class Students:
         label, classes = loss.label_of(self.dtrain), loss.probabilities
         splits = splits_of(label, nfold, repeats, folds, seed, classes=classes, names=names, **rows)
         if not np.array_equal(self.config.crossfit_groups, self.groups):  # type: ignore[arg-type]
-            return splits  # cross-fitted teachers have groups of their own
+            # Cross-fitted teachers have groups of their own.
+            own: Any = self.config.crossfit_groups
+            warn_of_torn_groups(own, [(split.train, split.test) for split in splits], "groups= as well")
+            return splits
         shared = SharedFolds.of_splits(splits, self.dtrain.num_row(), self.labelled, self.groups)
         return [split._replace(shared=own) for split, own in zip(splits, shared, strict=True)]
 
