@@ -106,6 +106,7 @@ def test_an_event_at_the_end_of_the_horizon_counts_and_one_after_as_of_is_unknow
 @pytest.mark.parametrize(
     ("seen", "came", "horizon", "as_of", "error", "match"),
     [
+        (SEEN, CAME, "9D", "2999-01-01", ValueError, "as_of must not lie in the future, got '2999-01-01'"),
         (["2024-01-01", "soon"], [None] * 2, "9D", NOW, ValueError, "observed_at.*'soon'.*row 1"),
         (["03/04/2024"], [None], "9D", NOW, ValueError, "observed_at.*'03/04/2024'.*row 0"),
         ([20240101], [None], "9D", NOW, ValueError, "observed_at.*20240101"),
@@ -198,6 +199,10 @@ def test_dates_of_labels_that_cannot_be_read_are_refused(late, capsys):
     refused(capsys, "--valid.*--observed-at.*rows.csv", *train("rows.csv", *OPTIONS, *file))
     works(*train("rows.csv", *OPTIONS, "--unlabelled", "teach", "--valid", "0.2"))
     Path("model.ubj").unlink()
+    ever = frame.assign(ill=frame["came"].notna().astype(int))  # also after the horizon
+    ever.to_csv("ever.csv", index=False)
+    n_late = int((ever["ill"] > found.y).sum())
+    refused(capsys, f"'ill' of ever.csv must be 0 if --outcome-at is.*1 in {n_late} rows", *train("ever.csv", *OPTIONS))
     frame.assign(came=frame["came"].astype(object).where(frame.index > 0, "never")).to_csv("rows.csv", index=False)
     refused(capsys, "--outcome-at must be dates.*'never'.*row 0", *train("rows.csv", *OPTIONS))
     misused(

@@ -15,6 +15,7 @@ from .._arrays import Array
 from .._labels.maturity import mature
 from .._rows.names import describe
 from .._rows.row_values import checked_groups, row_weights
+from .._rows.words import place_of
 from .._xgb.matrix import matrix_of, set_queries
 from .features import Categories, categories_of, known_features, learned_features
 from .labels import has_text_names, later_labels, training_labels
@@ -150,7 +151,7 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     targets = targets_of(columns)
     frame = _read(source, columns, columns.get("label", ()))
     if "observed_at" in columns:
-        frame = _without_early_labels(frame, targets[0], arguments, log)
+        frame = _without_early_labels(frame, targets[0], arguments, source, log)
     target = training_labels(frame[targets], params["objective"], file, as_names=targets[0] in columns["categories"])
     n_classes = target.params.get("num_class", 1)
     if params.get("num_class", n_classes) not in (0, n_classes):
@@ -182,12 +183,20 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     return Training(rows, {**params, **target.params}, target.classes, columns)
 
 
-def _without_early_labels(frame: pd.DataFrame, label: str, arguments: argparse.Namespace, log: Log) -> pd.DataFrame:
+def _without_early_labels(
+    frame: pd.DataFrame, label: str, arguments: argparse.Namespace, source: Source, log: Log
+) -> pd.DataFrame:
     """Return the rows without the labels of rows whose horizon has not passed."""
     dates = [frame[vars(arguments)[name]].astype(object) for name in _DATES]
     observed_at, outcome_at = (column.mask(column.isin(MARKS), None) for column in dates)
     found = mature(observed_at, outcome_at, arguments.horizon, arguments.as_of)
     log(f"note: by --horizon {arguments.horizon} and --as-of {arguments.as_of} {found}")
+    is_late = (pd.to_numeric(frame[label], errors="coerce") == 1) & outcome_at.notna() & (found.y == 0)
+    if is_late.any():
+        raise ValueError(
+            f"the label {label!r} of {source.name} must be 0 if --outcome-at is after --horizon, got 1 in "
+            f"{int(is_late.sum())} rows, first in {place_of(int(is_late.to_numpy().argmax()), source.name)}: correct it"
+        )
     return frame.assign(**{label: frame[label].where(found.labelled)})
 
 

@@ -96,6 +96,8 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     today = _parsed(as_of)
     if today is None or today is pd.NaT:
         raise ValueError(f"as_of must be a date, got {as_of!r:.60}: {_ISO}")
+    if today > pd.Timestamp.now(today.tzinfo) + pd.Timedelta("1D"):
+        raise ValueError(f"as_of must not lie in the future, got {as_of!r}: pass the day on which the labels were read")
     zoned = {"observed_at": zones, "outcome_at": came_zones, "as_of": {today.tzinfo is not None}}
     without = [name for name, kinds in zoned.items() if False in kinds]
     if without and any(True in kinds for kinds in zoned.values()):

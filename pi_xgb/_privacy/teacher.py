@@ -162,7 +162,7 @@ class PrivateTeacher(FixedTeacher):
         frame = as_frame(table)
         known, label = _binary(y, labelled, len(frame))
         check_delta(self.budget.total.delta, len(label))
-        check_orders({"z": z, "y": y, "x": x})
+        check_orders({"z": z, "y": y, "x": x, "labelled": labelled})
         gaps = frame.isna().any()
         if gaps.any():  # no mechanism here hides which rows lack a value
             hint = "fill them by a rule that reads no other row, or declare 'missing' as a category"

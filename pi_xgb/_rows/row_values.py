@@ -22,7 +22,10 @@ MOST_WEIGHT = 1e12
 
 def no_labelled_row(name: str) -> ValueError:
     """Return the error for data without labels."""
-    return ValueError(f"{name} has no row with a label: add labelled rows, from which a teacher learns")
+    return ValueError(
+        f"{name} has no row with a label: add labelled rows, from which a teacher learns, or "
+        "give soft labels as teacher= a kl_weight above 0"
+    )
 
 
 def warn_of_idle_rows(idle: Array) -> None:

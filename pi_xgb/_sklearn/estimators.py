@@ -159,7 +159,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per row, or "
-                "soft labels as teacher="
+                "soft labels as teacher= of fit"
             )
         pairs = None if eval_set is None else check_evals(eval_set, "eval_set", "(X, y)")
         views = divide(X, pairs, privileged, eval_privileged, self.privileged_features)
@@ -268,7 +268,7 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
     ----------
     method, kl_weight, teacher_sees, crossfit, teacher_params, engine : as for :func:`pi_xgb.train`
     teacher : {"boosted", "forest", "linear", "mixed"}, estimator or Teacher, default=None
-        ``"boosted"`` (the default where there are privileged columns), ``"forest"``, ``"linear"`` or ``"mixed"``, as
+        ``"mixed"`` (the default where there are privileged columns), ``"boosted"``, ``"forest"`` or ``"linear"``, as
         for :func:`pi_xgb.train`. Or an estimator with scikit-learn's interface and ``predict_proba``, whose clones are
         fitted on X and the privileged columns, or on the latter only with ``teacher_sees="privileged"``. A
         ``sklearn.frozen.FrozenEstimator`` is not refitted, and its classes must be those of y. Or a
