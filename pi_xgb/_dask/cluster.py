@@ -12,14 +12,14 @@ import distributed
 import xgboost
 from xgboost import collective
 
-from .._core.keywords import PER_ROW, SETTINGS, Keywords
+from .._core.keywords import PER_ROW, SETTINGS, Keywords, is_trained_here
 from .._core.train import train
 from .._rows.matrix_checks import check_evals
 from .._xgb.collective import all_or_none
 from .._xgb.params import objective_name, user_params
 from .queries import check_queries
-from .rows import Assignment, Part, PerRow, assign, check_same_parts, joined, parts_of_matrix
-from .teachers import read_teachers, teacher_of_rows
+from .rows import Assignment, Part, assign, check_same_parts, joined, parts_of_matrix, parts_per_row
+from .teachers import for_worker, of_rows, read_teachers
 
 try:
     from xgboost.dask import CommunicatorContext, _get_dask_config, _get_rabit_args
@@ -84,20 +84,17 @@ async def train_async(
         )
     teachers = await read_teachers(client, config.teacher, parts)
     columns = {
-        name: await PerRow.read(client, values, parts, name)
+        name: await parts_per_row(client, values, parts, name)
         for name in PER_ROW
         if (values := getattr(config, name)) is not None
     }
-
-    def for_worker(value: Any, worker: str) -> Any:
-        return value.for_worker(assignment, parts, worker) if hasattr(value, "for_worker") else value
 
     loads = {
         worker: (
             student[worker],
             privileged.get(worker),
-            [(for_worker(teacher, worker), for_worker(weight, worker)) for teacher, weight in teachers],
-            {name: for_worker(values, worker) for name, values in columns.items()},
+            [[for_worker(value, assignment, parts, worker) for value in pair] for pair in teachers],
+            {name: assignment.futures(values, worker) for name, values in columns.items()},
         )
         for worker in assignment.workers
     }
@@ -158,7 +155,7 @@ def _work(
     communicator: dict[str, Any],
     student: MatrixArguments,
     privileged: MatrixArguments | None,
-    teachers: list[tuple[Any, Any]],
+    teachers: list[list[Any]],
     columns: dict[str, list[Any]],
 ) -> dict[str, Any] | None:
     """Build the matrices on a worker and train; rank 0 returns the result."""
@@ -179,7 +176,8 @@ def _work(
         CommunicatorContext(**communicator),
         xgboost.config_context(**{**settings.global_config, "nthread": n_threads}),
     ):
-        has_row_values = bool(columns) or any(isinstance(value, (list, tuple)) for pair in teachers for value in pair)
+        by_row = [not is_trained_here(teacher) or isinstance(weight, list) for teacher, weight in teachers]
+        has_row_values = bool(columns) or any(by_row)
         check_queries(student[0][0]["parts"], may_split=settings.splits_queries, has_row_values=has_row_values)
         dtrain, evals = _matrices(student, n_threads, settings.keywords["xgb_model"])
         supervision: dict[str, Any] = {}
@@ -189,10 +187,7 @@ def _work(
         with all_or_none("making the teachers"):
             supervision |= {name: joined(values) for name, values in columns.items()}
             if teachers:
-                pairs = [
-                    (teacher_of_rows(teacher), joined(weight) if isinstance(weight, list) else weight)
-                    for teacher, weight in teachers
-                ]
+                pairs = [(of_rows(teacher), of_rows(weight)) for teacher, weight in teachers]
                 supervision["teacher"] = pairs[0][0] if pairs[0][1] is None else pairs
         booster = train(params, dtrain, evals=evals, evals_result=history, **supervision, **settings.keywords)
         is_first = collective.get_rank() == 0

@@ -148,25 +148,14 @@ def assign(parts: Sequence[Part]) -> Assignment:
     return Assignment(dict(sorted(numbers.items())), first_row)
 
 
-class PerRow(NamedTuple):
-    """One value per training row: on the cluster, or on the client in the order of the partitions."""
-
-    parts: list[Part] | None
-    whole: Array = None
-
-    @classmethod
-    async def read(cls, client: Any, values: Any, parts: Sequence[Part], name: str) -> PerRow:
-        """Return the values of a Dask collection partitioned like the training rows, or of an array of all rows."""
-        if is_collection(values):
-            return cls(await parts_of_collection(client, values, parts, name))
-        n_rows = sum(part.rows for part in parts)
-        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, table="dtrain"))
-
-    def for_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> list[Any]:
-        """Return the values of a worker, in parts for :func:`joined`."""
-        if self.parts is not None:
-            return assignment.futures(self.parts, worker)
-        return [self.whole[assignment.rows(parts, worker)]]
+async def parts_per_row(client: Any, values: Any, parts: Sequence[Part], name: str) -> list[Part]:
+    """Return the partitions of one value per training row, from a Dask collection or from an array of all rows."""
+    if is_collection(values):
+        return await parts_of_collection(client, values, parts, name)
+    counts = [part.rows for part in parts]
+    whole = per_row(name, values, sum(counts), "values", missing="keep", several=True, table="dtrain")
+    futures = await client.scatter(np.split(whole, np.cumsum(counts)[:-1]), hash=False)
+    return [part._replace(future=future) for part, future in zip(parts, futures, strict=True)]
 
 
 def joined(parts: Sequence[Any]) -> Any:
