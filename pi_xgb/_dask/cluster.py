@@ -11,6 +11,7 @@ from typing import Any
 import distributed
 import xgboost
 from xgboost import collective
+from xgboost.compat import concat
 
 from .._core.keywords import PER_ROW, SETTINGS, Keywords, is_trained_here
 from .._core.train import train
@@ -18,7 +19,7 @@ from .._rows.matrix_checks import check_evals
 from .._xgb.collective import all_or_none
 from .._xgb.params import objective_name, user_params
 from .queries import check_queries
-from .rows import Assignment, Part, assign, check_same_parts, joined, parts_of_matrix, parts_per_row
+from .rows import Assignment, Part, assign, check_same_parts, parts_of_matrix, parts_per_row
 from .teachers import for_worker, of_rows, read_teachers
 
 try:
@@ -185,7 +186,7 @@ def _work(
             matrix, privileged_evals = _matrices(privileged, n_threads, None)
             supervision = {"privileged": matrix, "privileged_evals": privileged_evals or None}
         with all_or_none("making the teachers"):
-            supervision |= {name: joined(values) for name, values in columns.items()}
+            supervision |= {name: concat(values) for name, values in columns.items()}
             if teachers:
                 pairs = [(of_rows(teacher), of_rows(weight)) for teacher, weight in teachers]
                 supervision["teacher"] = pairs[0][0] if pairs[0][1] is None else pairs

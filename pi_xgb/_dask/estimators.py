@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import dask.array
 import dask.dataframe
@@ -38,8 +38,6 @@ _ELSEWHERE = {
 
 class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
     """The base class of the Dask estimators."""
-
-    _xgboost: ClassVar[Any]
 
     def __init__(
         self,
@@ -156,7 +154,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         if "qid" in columns:
             arguments["eval_qid"] = [own["qid"] for own in sets] or None
 
-        xgboost_fit = self._xgboost._fit_async
+        xgboost_fit = type(self)._fit_async
         taken = keyword_names(xgboost_fit)  # feature_weights only before XGBoost 3.5
         arguments = {name: value for name, value in arguments.items() if value is not None or name in taken}
         if config.is_given:
@@ -282,8 +280,6 @@ class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  #
     (2.0, False)
     """
 
-    _xgboost = DaskXGBClassifier
-
     async def _predict_proba_async(self, X: Any, *args: Any, **keywords: Any) -> Any:
         return await super()._predict_proba_async(self._student_part(X), *args, **keywords)
 
@@ -306,8 +302,6 @@ class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
     >>> DaskPrivilegedXGBRegressor(n_estimators=20, kl_weight=1.0).get_num_boosting_rounds()
     20
     """
-
-    _xgboost = DaskXGBRegressor
 
 
 def labels_and_mask(y: Any) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import dask.array
@@ -38,7 +38,12 @@ async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
             f"{name} must be an xgboost.dask.DaskDMatrix, got {type(matrix).__name__}: build it as "
             "xgboost.dask.DaskDMatrix(client, data, label)"
         )
-    await _check_alive(client, matrix.worker_map, name)
+    # Recomputed partitions may lie elsewhere.
+    if gone := sorted(set(matrix.worker_map) - set((await client.scheduler.identity())["workers"])):
+        raise ConnectionError(
+            f"the workers {', '.join(gone)} that held partitions of {name} are lost: reload the data and rebuild the "
+            "DaskDMatrix"
+        )
     placed = [(future, worker) for worker, futures in matrix.worker_map.items() for future in futures]
     placed.sort(key=lambda pair: matrix.partition_order[pair[0].key])
     rows = await _rows(client, [future for future, _ in placed])
@@ -80,16 +85,6 @@ def check_same_parts(parts: Sequence[Part], others: Sequence[Part], name: str, o
             raise ValueError(
                 f"partition {i} has {other.rows} rows in {others_name} and {part.rows} in {name}: {_PARTITION_ALIKE}"
             )
-
-
-async def _check_alive(client: Any, workers: Iterable[str], name: str) -> None:
-    """Raise if a worker with rows is lost; recomputed partitions may lie elsewhere."""
-    gone = sorted(set(workers) - set((await client.scheduler.identity())["workers"]))
-    if gone:
-        raise ConnectionError(
-            f"the workers {', '.join(gone)} that held partitions of {name} are lost: reload the data and rebuild the "
-            "DaskDMatrix"
-        )
 
 
 class Assignment(NamedTuple):
@@ -156,15 +151,6 @@ async def parts_per_row(client: Any, values: Any, parts: Sequence[Part], name: s
     whole = per_row(name, values, sum(counts), "values", missing="keep", several=True, table="dtrain")
     futures = await client.scatter(np.split(whole, np.cumsum(counts)[:-1]), hash=False)
     return [part._replace(future=future) for part, future in zip(parts, futures, strict=True)]
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Return a worker's partitions of one column or table, concatenated."""
-    if hasattr(parts[0], "iloc"):
-        import pandas as pd
-
-        return pd.concat(parts)
-    return np.concatenate([np.asarray(part) for part in parts])
 
 
 def this_client(client: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from xgboost.compat import concat
 
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
@@ -13,7 +14,7 @@ from .._core.keywords import is_trained_here
 from .._core.losses import NUMBERS
 from .._core.teachers import FixedTeacher, as_teacher, is_list_of_pairs
 from .._core.training import Teacher
-from .rows import Assignment, Part, is_collection, joined, parts_of_collection, parts_per_row
+from .rows import Assignment, Part, is_collection, parts_of_collection, parts_per_row
 
 
 async def read_teachers(client: Any, teacher: Any, parts: Sequence[Part]) -> list[tuple[Any, Any]]:
@@ -76,8 +77,8 @@ def for_worker(value: Any, assignment: Assignment, parts: Sequence[Part], worker
 def of_rows(sent: Any) -> Any:
     """Return a teacher, a weight or values of a worker's rows; names, numbers and estimators as they are."""
     if isinstance(sent, list):
-        return joined(sent)
+        return concat(sent)
     if isinstance(sent, tuple):
         teacher, columns = sent
-        return teacher.resolve_columns(lambda name: joined(columns[name]))
+        return teacher.resolve_columns(lambda name: concat(columns[name]))
     return sent
