@@ -23,6 +23,7 @@ from .checks import (
     check_columns,
     check_rows,
     is_vector,
+    listed,
     privileged_columns,
     row_columns,
     with_labels_filled,
@@ -59,6 +60,7 @@ def _own(name: str, doc: str, converter: Any) -> Any:
 class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
     """The base class of the Spark estimators."""
 
+    _classifies = False
     privileged_cols = _own("privileged_cols", "the columns that the teacher sees: names, or one of vectors", _names)
     method = _own("method", "kbpib or jpib", TypeConverters.toString)
     kl_weight = _own("kl_weight", "the weight of the teacher, with 1 for the labels", TypeConverters.toFloat)
@@ -118,7 +120,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         # Folds, and unlabelled rows that blending keeps, are slices of a matrix of values.
         cuts = config.is_crossfitted or bool(rows.n_unlabelled and not has_gradient)
         worker = Worker(
-            names=None if is_vector(dataset, columns.privileged) else columns.privileged_names,
+            names=None if is_vector(dataset, columns.privileged) else listed(columns.privileged),
             stops=validated and config.can_stop_early,
             reads_privileged=cuts or config.teacher not in (None, "boosted") or config.sees_student,
             reads_features=config.sees_student,
@@ -300,8 +302,6 @@ class PrivilegedSparkXGBRegressor(_PrivilegedSpark, SparkXGBRegressor):
     >>> model = estimator.fit(sales)  # doctest: +SKIP
     """
 
-    _classifies = False
-
 
 class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
     """``SparkXGBRanker`` with a teacher that sees columns which exist at training time only: clicks, time spent, sales.
@@ -337,8 +337,6 @@ class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
     'rank:ndcg'
     >>> model = estimator.fit(results)  # doctest: +SKIP
     """
-
-    _classifies = False
 
     def _loss(self) -> Loss:
         spec = Spec.read({"objective": self.getOrDefault("objective")})
