@@ -43,7 +43,7 @@ class Settings:
 
     params: dict[str, Any]
     keywords: dict[str, Any]
-    """The keywords of ``pi_xgb.train`` other than rows and teachers."""
+    """The keywords of ``pi_xgb.train`` other than rows and teachers, ``num_boost_round`` among them."""
     coll_cfg: Any
     global_config: dict[str, Any]
     """XGBoost's global configuration."""
@@ -55,18 +55,15 @@ async def train_async(
     client: Any,
     params: Any,
     dtrain: Any,
-    num_boost_round: int,
     config: Keywords,
     *,
     evals: Named | None,
-    xgb_model: Any = None,
     coll_cfg: Any = None,
     splits_queries: bool = False,
     **keywords: Any,
 ) -> dict[str, Any]:
     """Run :func:`pi_xgb.dask.train` with a teacher; ``config`` is checked already."""
     keywords |= {name: getattr(config, name) for name in SETTINGS}
-    keywords |= {"num_boost_round": num_boost_round, "xgb_model": xgb_model}
     # The other part of a query would leak into a fold.
     splits_queries = splits_queries and not config.naming_teacher(objective_name(user_params(params))).is_crossfitted
     settings = Settings(user_params(params), keywords, coll_cfg, xgboost.get_config(), splits_queries)
@@ -106,20 +103,17 @@ async def _matrix_arguments(
     client: Any, assignment: Assignment, matrix: Any, parts: list[Part], evals: Named, keyword: str
 ) -> dict[str, MatrixArguments]:
     """Return the arguments by worker that build its training matrix and its evaluation matrices."""
-    futures = [{worker: assignment.futures(parts, worker) for worker in assignment.workers}]
+    placed = [(matrix, {worker: assignment.futures(parts, worker) for worker in assignment.workers})]
     for other, label in evals:
         name = f"{keyword} {label!r}"
         other_parts = await parts_of_matrix(client, other, name)
         # A teacher that stops early evaluates rows on every worker.
-        futures.append(assignment.other_futures(other_parts, name, everywhere=keyword == "privileged_evals"))
-    matrices = [matrix, *(other for other, _ in evals)]
+        everywhere = keyword == "privileged_evals"
+        placed.append((other, assignment.other_futures(other_parts, name, everywhere=everywhere)))
     # XGBoost compares identities to see whether the training rows are evaluated.
     names = {"evals_id": [id(other) for other, _ in evals], "evals_name": [label for _, label in evals]}
     arguments = {
-        worker: [
-            {**other._create_fn_args(worker), "parts": own_futures[worker] or None}
-            for other, own_futures in zip(matrices, futures, strict=True)
-        ]
+        worker: [{**one._create_fn_args(worker), "parts": futures[worker] or None} for one, futures in placed]
         for worker in assignment.workers
     }
     return {worker: ([own, id(matrix), *others], names) for worker, (own, *others) in arguments.items()}

@@ -54,17 +54,11 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         coll_cfg: Any = None,
         **kwargs: Any,
     ) -> None:
+        given = locals()
         warn_of_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
-        self.method = method
-        self.kl_weight = kl_weight
-        self.teacher = teacher
-        self.teacher_sees = teacher_sees
-        self.crossfit = crossfit
-        self.teacher_params = teacher_params
-        self.allow_overlap = allow_overlap
-        self.engine = engine
-        self.privileged_features = privileged_features
         super().__init__(coll_cfg=coll_cfg, **kwargs)
+        for name in _OWN_PARAMETERS:
+            setattr(self, name, given[name])
 
     @called_like(xgboost.XGBModel.fit)
     def fit(
@@ -149,8 +143,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         columns, sets = self._arranged(columns, sets)
         arguments = {name: columns[name] for name in ("X", "y", "qid", "base_margin") if name in columns} | given
         arguments["eval_set"] = [(own["X"], own["y"]) for own in sets] or None
-        margins = [own["base_margin"] for own in sets]
-        arguments["base_margin_eval_set"] = None if base_margin_eval_set is None else margins
+        arguments["base_margin_eval_set"] = base_margin_eval_set and [own["base_margin"] for own in sets]
         if "qid" in columns:
             arguments["eval_qid"] = [own["qid"] for own in sets] or None
 
@@ -159,8 +152,8 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         arguments = {name: value for name, value in arguments.items() if value is not None or name in taken}
         if config.is_given:
             arguments["y"], labelled = labels_and_mask(columns["y"])
-            config = dataclasses.replace(config, **{name: columns[name] for name in ("teacher", *rows)})
-            config = dataclasses.replace(config, labelled=labelled)
+            arranged = {name: columns[name] for name in ("teacher", *rows)}
+            config = dataclasses.replace(config, labelled=labelled, **arranged)
             train = functools.partial(self._train_with_teacher, config, columns | {"y": arguments["y"]}, sets)
             names: dict[str, Any] = {"_train_async": train}
             if config.sees_student:  # a matrix of quantiles has no feature values
@@ -309,10 +302,8 @@ def labels_and_mask(y: Any) -> tuple[Any, Any]:
 
     The mask is None if the type of y has no missing values, and for several targets, which must all be known.
     """
-    if y.ndim == 2 and y.shape[1] > 1:
-        return y, None
     dtype = getattr(y, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind not in "fO":
+    if (y.ndim == 2 and y.shape[1] > 1) or (isinstance(dtype, np.dtype) and dtype.kind not in "fO"):
         return y, None
     if not isinstance(y, dask.array.Array):
         return y.fillna(y.min()).fillna(0), ~y.isna()

@@ -42,8 +42,7 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
     """
 
     def __init__(self, *, allow_group_split: bool = False, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.allow_group_split = allow_group_split
+        super().__init__(allow_group_split=allow_group_split, **kwargs)
 
     def fit(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -109,25 +108,21 @@ class Assignment(NamedTuple):
         return np.concatenate([np.arange(first[i], first[i] + parts[i].rows) for i in self.numbers[worker]])
 
     def other_futures(self, parts: Sequence[Part], name: str, *, everywhere: bool) -> dict[str, list[Any]]:
-        """Return partitions of other rows by worker: in place, or on the worker with the fewest rows.
+        """Return partitions of other rows by worker: in place, or on the worker with the fewest of them.
 
         With ``everywhere`` every worker gets rows.
         """
         filled = [part for part in parts if part.rows > 0]
-        homes = [part.worker for part in filled]
-        if everywhere and set(self.workers) - set(homes):
-            if len(filled) < len(self.workers):
-                raise ValueError(
-                    f"{name} must have rows for each worker, to evaluate its teacher, got {len(filled)} partitions "
-                    f"with rows for {len(self.workers)} workers: repartition it into at least {len(self.workers)}"
-                )
-            homes = list(itertools.islice(itertools.cycle(self.workers), len(filled)))
+        may_stay = not everywhere or {part.worker for part in filled}.issuperset(self.workers)
+        if not may_stay and len(filled) < len(self.workers):
+            raise ValueError(
+                f"{name} must have rows for each worker, to evaluate its teacher, got {len(filled)} partitions "
+                f"with rows for {len(self.workers)} workers: repartition it into at least {len(self.workers)}"
+            )
         futures: dict[str, list[Any]] = {worker: [] for worker in self.workers}
-        n_rows = dict.fromkeys(self.workers, 0)
-        for part, home in zip(filled, homes, strict=True):
-            worker = home if home in n_rows else min(self.workers, key=n_rows.__getitem__)
-            futures[worker].append(part.future)
-            n_rows[worker] += part.rows
+        for part in filled:
+            fewest = min(futures, key=lambda worker: len(futures[worker]))
+            futures[part.worker if may_stay and part.worker in futures else fewest].append(part.future)
         return futures
 
 

@@ -25,15 +25,14 @@ async def read_teachers(client: Any, teacher: Any, parts: Sequence[Part]) -> lis
     """
     if teacher is None:
         return []
-    if not is_list_of_pairs(teacher):
-        return [(await _read_teacher(client, teacher, parts), None)]
+    pairs: list[tuple[Any, Any]] = teacher if is_list_of_pairs(teacher) else [(teacher, None)]
     name = "the weight of a teacher in the list"
     return [
         (
             await _read_teacher(client, member, parts),
             weight if np.ndim(weight) == 0 else await parts_per_row(client, weight, parts, name),
         )
-        for member, weight in teacher
+        for member, weight in pairs
     ]
 
 

@@ -126,8 +126,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
             reads_features=config.sees_student,
             exposed=exposed,
             ranks=columns.query is not None,
-            keywords={name: getattr(config, name) for name in ("teacher", *SETTINGS)}
-            | {"engine": self.getOrDefault("engine")},
+            keywords={name: self.getOrDefault(name) for name in ("teacher", "engine", *SETTINGS)},
         )
         return calling(SparkEstimator._fit, worker)(self, dataset)
 
@@ -139,7 +138,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
 
     def _teacher_config(self) -> Keywords:
         """Return the checked configuration of the teacher, with names of columns in place of values."""
-        own = self._own_params()
+        own = {name: self.getOrDefault(name) for name in _OWN_PARAMETERS}
         config = Keywords(
             privileged=own["privileged_cols"],
             teacher=own["teacher"],
@@ -172,9 +171,6 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
             crossfit_groups=self.getOrDefault("crossfit_groups_col"),
             query=named(self.qid_col),
         )
-
-    def _own_params(self) -> dict[str, Any]:
-        return {name: self.getOrDefault(name) for name in _OWN_PARAMETERS}
 
     # The methods below override parts of XGBoost's ``_fit``.
 
