@@ -30,12 +30,6 @@ Columns = dict[str, Any]
 _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]
 
 
-# Parameters of the estimators for one machine, which XGBoost would silently ignore here.
-_ELSEWHERE = {
-    "constraints": "fit(..., teacher=[(by_column(DemographicParity, table['sex']), 5.0)])",
-}
-
-
 class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
     """The base class of the Dask estimators."""
 
@@ -169,8 +163,9 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
 
     def _teacher_config(self, teacher: Any, **rows: Any) -> Keywords:
         """Return the checked configuration of the estimator and of one ``fit``."""
-        for name in _ELSEWHERE.keys() & (getattr(self, "kwargs", None) or {}).keys():
-            raise TypeError(f"{name} is no parameter of the Dask estimators: use {_ELSEWHERE[name]}")
+        if "constraints" in (getattr(self, "kwargs", None) or {}):  # XGBoost would silently ignore them
+            instead = "fit(..., teacher=[(by_column(DemographicParity, table['sex']), 5.0)])"
+            raise TypeError(f"constraints is no parameter of the Dask estimators: use {instead}")
         settings = {name: getattr(self, name) for name in SETTINGS}
         config = Keywords(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
         if config.is_given:

@@ -90,8 +90,6 @@ class Assignment(NamedTuple):
     """For each training worker the numbers of its partitions, in order."""
 
     numbers: dict[str, list[int]]
-    first_row: Array
-    """The position of each partition's first row among all rows."""
 
     @property
     def workers(self) -> list[str]:
@@ -104,8 +102,8 @@ class Assignment(NamedTuple):
 
     def rows(self, parts: Sequence[Part], worker: str) -> Array:
         """Return the positions of a worker's rows among all rows."""
-        first = self.first_row
-        return np.concatenate([np.arange(first[i], first[i] + parts[i].rows) for i in self.numbers[worker]])
+        ends = np.cumsum([part.rows for part in parts])
+        return np.concatenate([np.arange(ends[i] - parts[i].rows, ends[i]) for i in self.numbers[worker]])
 
     def other_futures(self, parts: Sequence[Part], name: str, *, everywhere: bool) -> dict[str, list[Any]]:
         """Return partitions of other rows by worker: in place, or on the worker with the fewest of them.
@@ -134,8 +132,7 @@ def assign(parts: Sequence[Part]) -> Assignment:
             numbers.setdefault(part.worker, []).append(i)
     if not numbers:
         raise ValueError("dtrain has no rows on any worker: pass training rows")
-    first_row = np.concatenate([[0], np.cumsum([part.rows for part in parts])[:-1]])
-    return Assignment(dict(sorted(numbers.items())), first_row)
+    return Assignment(dict(sorted(numbers.items())))
 
 
 async def parts_per_row(client: Any, values: Any, parts: Sequence[Part], name: str) -> list[Part]:
