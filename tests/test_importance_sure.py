@@ -103,6 +103,8 @@ class TestScikitLearn:
             with pytest.raises(ValueError, match=r"scikit-learn.*one output.*several"):
                 fair_importance(both, X, y, sensitive_features=group)
         single = ensemble.RandomForestClassifier(2, max_depth=2).fit(X, y)
+        with pytest.warns(UserWarning, match=r"none in group 1: their"):
+            fair_importance(single, X, y * (1 - group), sensitive_features=group, metric="eo")
         with pytest.raises(ValueError, match=r"sensitive_features must .* 199 rows of X, got 200"):
             fair_importance(single, X[1:], y, sensitive_features=group)
 

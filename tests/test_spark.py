@@ -206,6 +206,10 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
         assert not any(word in text for word in (*Z_NAMES, "privileged_cols", "pi_xgb.spark"))
 
 
+def settings_of(estimator):
+    return {name: estimator.getOrDefault(name) for name in type(estimator).__init__.__kwdefaults__}
+
+
 def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     from xgboost.spark import SparkXGBClassifier
 
@@ -226,13 +230,13 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     loaded = pis.PrivilegedSparkXGBClassifier.load(str(tmp_path / "estimator"))
     # Every setting comes back, and another weight (a grid's, for example) touches the copy only.
     assert type(loaded) is pis.PrivilegedSparkXGBClassifier
-    assert loaded._own_params() == estimator._own_params()
-    assert estimator.copy({estimator.kl_weight: 9.0})._own_params()["kl_weight"] == 9.0
-    assert estimator._own_params()["kl_weight"] == 2.0
+    assert settings_of(loaded) == settings_of(estimator)
+    assert settings_of(estimator.copy({estimator.kl_weight: 9.0}))["kl_weight"] == 9.0
+    assert settings_of(estimator)["kl_weight"] == 2.0
     # So does that nothing was set.
     pis.PrivilegedSparkXGBClassifier().save(str(tmp_path / "default"))
-    default = pis.PrivilegedSparkXGBClassifier.load(str(tmp_path / "default"))._own_params()
-    assert default == pis.PrivilegedSparkXGBClassifier()._own_params()
+    default = settings_of(pis.PrivilegedSparkXGBClassifier.load(str(tmp_path / "default")))
+    assert default == settings_of(pis.PrivilegedSparkXGBClassifier())
     assert (default["privileged_cols"], default["teacher"], default["crossfit"]) == (None, None, None)
     # XGBoost hears of none of them, and of its own what its own estimator would.
     theirs = SparkXGBClassifier(**{name: SETTINGS[name] for name in ("n_estimators", "max_depth", "tree_method")})

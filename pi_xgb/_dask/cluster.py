@@ -11,15 +11,16 @@ from typing import Any
 import distributed
 import xgboost
 from xgboost import collective
+from xgboost.compat import concat
 
-from .._core.keywords import PER_ROW, SETTINGS, Keywords
+from .._core.keywords import PER_ROW, SETTINGS, Keywords, is_trained_here
 from .._core.train import train
 from .._rows.matrix_checks import check_evals
 from .._xgb.collective import all_or_none
 from .._xgb.params import objective_name, user_params
 from .queries import check_queries
-from .rows import Assignment, Part, PerRow, assign, check_same_parts, joined, parts_of_matrix
-from .teachers import read_teachers, teacher_of_rows
+from .rows import Assignment, Part, assign, check_same_parts, parts_of_matrix, parts_per_row
+from .teachers import for_worker, of_rows, read_teachers
 
 try:
     from xgboost.dask import CommunicatorContext, _get_dask_config, _get_rabit_args
@@ -42,7 +43,7 @@ class Settings:
 
     params: dict[str, Any]
     keywords: dict[str, Any]
-    """The keywords of ``pi_xgb.train`` other than rows and teachers."""
+    """The keywords of ``pi_xgb.train`` other than rows and teachers, ``num_boost_round`` among them."""
     coll_cfg: Any
     global_config: dict[str, Any]
     """XGBoost's global configuration."""
@@ -54,18 +55,15 @@ async def train_async(
     client: Any,
     params: Any,
     dtrain: Any,
-    num_boost_round: int,
     config: Keywords,
     *,
     evals: Named | None,
-    xgb_model: Any = None,
     coll_cfg: Any = None,
     splits_queries: bool = False,
     **keywords: Any,
 ) -> dict[str, Any]:
     """Run :func:`pi_xgb.dask.train` with a teacher; ``config`` is checked already."""
     keywords |= {name: getattr(config, name) for name in SETTINGS}
-    keywords |= {"num_boost_round": num_boost_round, "xgb_model": xgb_model}
     # The other part of a query would leak into a fold.
     splits_queries = splits_queries and not config.naming_teacher(objective_name(user_params(params))).is_crossfitted
     settings = Settings(user_params(params), keywords, coll_cfg, xgboost.get_config(), splits_queries)
@@ -84,20 +82,17 @@ async def train_async(
         )
     teachers = await read_teachers(client, config.teacher, parts)
     columns = {
-        name: await PerRow.read(client, values, parts, name)
+        name: await parts_per_row(client, values, parts, name)
         for name in PER_ROW
         if (values := getattr(config, name)) is not None
     }
-
-    def for_worker(value: Any, worker: str) -> Any:
-        return value.for_worker(assignment, parts, worker) if hasattr(value, "for_worker") else value
 
     loads = {
         worker: (
             student[worker],
             privileged.get(worker),
-            [(for_worker(teacher, worker), for_worker(weight, worker)) for teacher, weight in teachers],
-            {name: for_worker(values, worker) for name, values in columns.items()},
+            [[for_worker(value, assignment, parts, worker) for value in pair] for pair in teachers],
+            {name: assignment.futures(values, worker) for name, values in columns.items()},
         )
         for worker in assignment.workers
     }
@@ -108,20 +103,17 @@ async def _matrix_arguments(
     client: Any, assignment: Assignment, matrix: Any, parts: list[Part], evals: Named, keyword: str
 ) -> dict[str, MatrixArguments]:
     """Return the arguments by worker that build its training matrix and its evaluation matrices."""
-    futures = [{worker: assignment.futures(parts, worker) for worker in assignment.workers}]
+    placed = [(matrix, {worker: assignment.futures(parts, worker) for worker in assignment.workers})]
     for other, label in evals:
         name = f"{keyword} {label!r}"
         other_parts = await parts_of_matrix(client, other, name)
         # A teacher that stops early evaluates rows on every worker.
-        futures.append(assignment.other_futures(other_parts, name, everywhere=keyword == "privileged_evals"))
-    matrices = [matrix, *(other for other, _ in evals)]
+        everywhere = keyword == "privileged_evals"
+        placed.append((other, assignment.other_futures(other_parts, name, everywhere=everywhere)))
     # XGBoost compares identities to see whether the training rows are evaluated.
     names = {"evals_id": [id(other) for other, _ in evals], "evals_name": [label for _, label in evals]}
     arguments = {
-        worker: [
-            {**other._create_fn_args(worker), "parts": own_futures[worker] or None}
-            for other, own_futures in zip(matrices, futures, strict=True)
-        ]
+        worker: [{**one._create_fn_args(worker), "parts": futures[worker] or None} for one, futures in placed]
         for worker in assignment.workers
     }
     return {worker: ([own, id(matrix), *others], names) for worker, (own, *others) in arguments.items()}
@@ -158,7 +150,7 @@ def _work(
     communicator: dict[str, Any],
     student: MatrixArguments,
     privileged: MatrixArguments | None,
-    teachers: list[tuple[Any, Any]],
+    teachers: list[list[Any]],
     columns: dict[str, list[Any]],
 ) -> dict[str, Any] | None:
     """Build the matrices on a worker and train; rank 0 returns the result."""
@@ -179,7 +171,8 @@ def _work(
         CommunicatorContext(**communicator),
         xgboost.config_context(**{**settings.global_config, "nthread": n_threads}),
     ):
-        has_row_values = bool(columns) or any(isinstance(value, (list, tuple)) for pair in teachers for value in pair)
+        by_row = [not is_trained_here(teacher) or isinstance(weight, list) for teacher, weight in teachers]
+        has_row_values = bool(columns) or any(by_row)
         check_queries(student[0][0]["parts"], may_split=settings.splits_queries, has_row_values=has_row_values)
         dtrain, evals = _matrices(student, n_threads, settings.keywords["xgb_model"])
         supervision: dict[str, Any] = {}
@@ -187,12 +180,9 @@ def _work(
             matrix, privileged_evals = _matrices(privileged, n_threads, None)
             supervision = {"privileged": matrix, "privileged_evals": privileged_evals or None}
         with all_or_none("making the teachers"):
-            supervision |= {name: joined(values) for name, values in columns.items()}
+            supervision |= {name: concat(values) for name, values in columns.items()}
             if teachers:
-                pairs = [
-                    (teacher_of_rows(teacher), joined(weight) if isinstance(weight, list) else weight)
-                    for teacher, weight in teachers
-                ]
+                pairs = [(of_rows(teacher), of_rows(weight)) for teacher, weight in teachers]
                 supervision["teacher"] = pairs[0][0] if pairs[0][1] is None else pairs
         booster = train(params, dtrain, evals=evals, evals_result=history, **supervision, **settings.keywords)
         is_first = collective.get_rank() == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import dask.array
 import dask.dataframe
@@ -30,16 +30,8 @@ Columns = dict[str, Any]
 _Base: Any = DaskXGBClassifier.__mro__[DaskXGBClassifier.__mro__.index(xgboost.XGBModel) - 1]
 
 
-# Parameters of the estimators for one machine, which XGBoost would silently ignore here.
-_ELSEWHERE = {
-    "constraints": "fit(..., teacher=[(by_column(DemographicParity, table['sex']), 5.0)])",
-}
-
-
 class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
     """The base class of the Dask estimators."""
-
-    _xgboost: ClassVar[Any]
 
     def __init__(
         self,
@@ -56,17 +48,11 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         coll_cfg: Any = None,
         **kwargs: Any,
     ) -> None:
+        given = locals()
         warn_of_misspelt(type(self).__name__, kwargs, _OWN_PARAMETERS)
-        self.method = method
-        self.kl_weight = kl_weight
-        self.teacher = teacher
-        self.teacher_sees = teacher_sees
-        self.crossfit = crossfit
-        self.teacher_params = teacher_params
-        self.allow_overlap = allow_overlap
-        self.engine = engine
-        self.privileged_features = privileged_features
         super().__init__(coll_cfg=coll_cfg, **kwargs)
+        for name in _OWN_PARAMETERS:
+            setattr(self, name, given[name])
 
     @called_like(xgboost.XGBModel.fit)
     def fit(
@@ -151,18 +137,17 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
         columns, sets = self._arranged(columns, sets)
         arguments = {name: columns[name] for name in ("X", "y", "qid", "base_margin") if name in columns} | given
         arguments["eval_set"] = [(own["X"], own["y"]) for own in sets] or None
-        margins = [own["base_margin"] for own in sets]
-        arguments["base_margin_eval_set"] = None if base_margin_eval_set is None else margins
+        arguments["base_margin_eval_set"] = base_margin_eval_set and [own["base_margin"] for own in sets]
         if "qid" in columns:
             arguments["eval_qid"] = [own["qid"] for own in sets] or None
 
-        xgboost_fit = self._xgboost._fit_async
+        xgboost_fit = type(self)._fit_async
         taken = keyword_names(xgboost_fit)  # feature_weights only before XGBoost 3.5
         arguments = {name: value for name, value in arguments.items() if value is not None or name in taken}
         if config.is_given:
             arguments["y"], labelled = labels_and_mask(columns["y"])
-            config = dataclasses.replace(config, **{name: columns[name] for name in ("teacher", *rows)})
-            config = dataclasses.replace(config, labelled=labelled)
+            arranged = {name: columns[name] for name in ("teacher", *rows)}
+            config = dataclasses.replace(config, labelled=labelled, **arranged)
             train = functools.partial(self._train_with_teacher, config, columns | {"y": arguments["y"]}, sets)
             names: dict[str, Any] = {"_train_async": train}
             if config.sees_student:  # a matrix of quantiles has no feature values
@@ -178,8 +163,9 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
 
     def _teacher_config(self, teacher: Any, **rows: Any) -> Keywords:
         """Return the checked configuration of the estimator and of one ``fit``."""
-        for name in _ELSEWHERE.keys() & (getattr(self, "kwargs", None) or {}).keys():
-            raise TypeError(f"{name} is no parameter of the Dask estimators: use {_ELSEWHERE[name]}")
+        if "constraints" in (getattr(self, "kwargs", None) or {}):  # XGBoost would silently ignore them
+            instead = "fit(..., teacher=[(by_column(DemographicParity, table['sex']), 5.0)])"
+            raise TypeError(f"constraints is no parameter of the Dask estimators: use {instead}")
         settings = {name: getattr(self, name) for name in SETTINGS}
         config = Keywords(teacher=self.teacher if teacher is None else teacher, **settings, **rows)
         if config.is_given:
@@ -282,8 +268,6 @@ class DaskPrivilegedXGBClassifier(DaskPrivilegedXGBModel, DaskXGBClassifier):  #
     (2.0, False)
     """
 
-    _xgboost = DaskXGBClassifier
-
     async def _predict_proba_async(self, X: Any, *args: Any, **keywords: Any) -> Any:
         return await super()._predict_proba_async(self._student_part(X), *args, **keywords)
 
@@ -307,18 +291,14 @@ class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
     20
     """
 
-    _xgboost = DaskXGBRegressor
-
 
 def labels_and_mask(y: Any) -> tuple[Any, Any]:
     """Return y with missing values replaced by its smallest value, a valid class, and the mask of labelled rows.
 
     The mask is None if the type of y has no missing values, and for several targets, which must all be known.
     """
-    if y.ndim == 2 and y.shape[1] > 1:
-        return y, None
     dtype = getattr(y, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind not in "fO":
+    if (y.ndim == 2 and y.shape[1] > 1) or (isinstance(dtype, np.dtype) and dtype.kind not in "fO"):
         return y, None
     if not isinstance(y, dask.array.Array):
         return y.fillna(y.min()).fillna(0), ~y.isna()

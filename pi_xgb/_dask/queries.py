@@ -14,6 +14,7 @@ from .._core.keywords import is_trained_here
 from .._rows.groups import on_several_workers
 from .._rows.per_row import on_host
 from .._xgb.collective import all_or_none
+from .rows import check_as_many_parts
 
 
 def with_whole_queries(collections: Mapping[str, Any], *, device: str | None) -> dict[str, Any]:
@@ -25,8 +26,16 @@ def with_whole_queries(collections: Mapping[str, Any], *, device: str | None) ->
     """
     present = {name: one for name, one in collections.items() if not (one is None or is_trained_here(one))}
     for name, values in present.items():
-        _check_can_travel(values, present["qid"], name)
-    columns = {name: [f"{name}.{i}" for i in range(_width(values))] for name, values in present.items()}
+        if not isinstance(values, (dd.DataFrame, dd.Series)):
+            raise TypeError(
+                f"{name} must be a Dask DataFrame or Series, which can be shuffled with the queries, got "
+                f"{type(values).__name__}: convert it, or put each query on one worker and set allow_group_split=True"
+            )
+        check_as_many_parts(values.npartitions, name, present["qid"].npartitions, "qid")
+    columns = {
+        name: [f"{name}.{i}" for i in range(1 if values.ndim == 1 else len(values.columns))]
+        for name, values in present.items()
+    }
     map_partitions: Any = dd.map_partitions
     table = map_partitions(_side_by_side, columns, *present.values(), align_dataframes=False)
     qid = table["qid.0"]
@@ -37,23 +46,6 @@ def with_whole_queries(collections: Mapping[str, Any], *, device: str | None) ->
         if isinstance(values, dd.DataFrame):
             shuffled[name].columns = values.columns
     return {**shuffled, "qid": qid}
-
-
-def _check_can_travel(values: Any, qid: Any, name: str) -> None:
-    if not isinstance(values, (dd.DataFrame, dd.Series)):
-        raise TypeError(
-            f"{name} must be a Dask DataFrame or Series, which can be shuffled with the queries, got "
-            f"{type(values).__name__}: convert it, or put each query on one worker and set allow_group_split=True"
-        )
-    if values.npartitions != qid.npartitions:
-        raise ValueError(
-            f"{name} must be partitioned like qid, got {values.npartitions} partitions and {qid.npartitions}: make "
-            "both from one table, or repartition one of them"
-        )
-
-
-def _width(values: Any) -> int:
-    return len(values.columns) if isinstance(values, dd.DataFrame) else 1
 
 
 def _side_by_side(columns: Mapping[str, list[str]], *parts: Any) -> pd.DataFrame:

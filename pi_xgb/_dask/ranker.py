@@ -41,11 +41,8 @@ class DaskPrivilegedXGBRanker(DaskPrivilegedXGBModel, DaskXGBRanker):
     (False, 'rank:ndcg')
     """
 
-    _xgboost = DaskXGBRanker
-
     def __init__(self, *, allow_group_split: bool = False, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.allow_group_split = allow_group_split
+        super().__init__(allow_group_split=allow_group_split, **kwargs)
 
     def fit(
         self,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import dask.array
@@ -38,7 +37,12 @@ async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
             f"{name} must be an xgboost.dask.DaskDMatrix, got {type(matrix).__name__}: build it as "
             "xgboost.dask.DaskDMatrix(client, data, label)"
         )
-    await _check_alive(client, matrix.worker_map, name)
+    # Recomputed partitions may lie elsewhere.
+    if gone := sorted(set(matrix.worker_map) - set((await client.scheduler.identity())["workers"])):
+        raise ConnectionError(
+            f"the workers {', '.join(gone)} that held partitions of {name} are lost: reload the data and rebuild the "
+            "DaskDMatrix"
+        )
     placed = [(future, worker) for worker, futures in matrix.worker_map.items() for future in futures]
     placed.sort(key=lambda pair: matrix.partition_order[pair[0].key])
     rows = await _rows(client, [future for future, _ in placed])
@@ -82,22 +86,10 @@ def check_same_parts(parts: Sequence[Part], others: Sequence[Part], name: str, o
             )
 
 
-async def _check_alive(client: Any, workers: Iterable[str], name: str) -> None:
-    """Raise if a worker with rows is lost; recomputed partitions may lie elsewhere."""
-    gone = sorted(set(workers) - set((await client.scheduler.identity())["workers"]))
-    if gone:
-        raise ConnectionError(
-            f"the workers {', '.join(gone)} that held partitions of {name} are lost: reload the data and rebuild the "
-            "DaskDMatrix"
-        )
-
-
 class Assignment(NamedTuple):
     """For each training worker the numbers of its partitions, in order."""
 
     numbers: dict[str, list[int]]
-    first_row: Array
-    """The position of each partition's first row among all rows."""
 
     @property
     def workers(self) -> list[str]:
@@ -110,29 +102,25 @@ class Assignment(NamedTuple):
 
     def rows(self, parts: Sequence[Part], worker: str) -> Array:
         """Return the positions of a worker's rows among all rows."""
-        first = self.first_row
-        return np.concatenate([np.arange(first[i], first[i] + parts[i].rows) for i in self.numbers[worker]])
+        ends = np.cumsum([part.rows for part in parts])
+        return np.concatenate([np.arange(ends[i] - parts[i].rows, ends[i]) for i in self.numbers[worker]])
 
     def other_futures(self, parts: Sequence[Part], name: str, *, everywhere: bool) -> dict[str, list[Any]]:
-        """Return partitions of other rows by worker: in place, or on the worker with the fewest rows.
+        """Return partitions of other rows by worker: in place, or on the worker with the fewest of them.
 
         With ``everywhere`` every worker gets rows.
         """
         filled = [part for part in parts if part.rows > 0]
-        homes = [part.worker for part in filled]
-        if everywhere and set(self.workers) - set(homes):
-            if len(filled) < len(self.workers):
-                raise ValueError(
-                    f"{name} must have rows for each worker, to evaluate its teacher, got {len(filled)} partitions "
-                    f"with rows for {len(self.workers)} workers: repartition it into at least {len(self.workers)}"
-                )
-            homes = list(itertools.islice(itertools.cycle(self.workers), len(filled)))
+        may_stay = not everywhere or {part.worker for part in filled}.issuperset(self.workers)
+        if not may_stay and len(filled) < len(self.workers):
+            raise ValueError(
+                f"{name} must have rows for each worker, to evaluate its teacher, got {len(filled)} partitions "
+                f"with rows for {len(self.workers)} workers: repartition it into at least {len(self.workers)}"
+            )
         futures: dict[str, list[Any]] = {worker: [] for worker in self.workers}
-        n_rows = dict.fromkeys(self.workers, 0)
-        for part, home in zip(filled, homes, strict=True):
-            worker = home if home in n_rows else min(self.workers, key=n_rows.__getitem__)
-            futures[worker].append(part.future)
-            n_rows[worker] += part.rows
+        for part in filled:
+            fewest = min(futures, key=lambda worker: len(futures[worker]))
+            futures[part.worker if may_stay and part.worker in futures else fewest].append(part.future)
         return futures
 
 
@@ -144,38 +132,17 @@ def assign(parts: Sequence[Part]) -> Assignment:
             numbers.setdefault(part.worker, []).append(i)
     if not numbers:
         raise ValueError("dtrain has no rows on any worker: pass training rows")
-    first_row = np.concatenate([[0], np.cumsum([part.rows for part in parts])[:-1]])
-    return Assignment(dict(sorted(numbers.items())), first_row)
+    return Assignment(dict(sorted(numbers.items())))
 
 
-class PerRow(NamedTuple):
-    """One value per training row: on the cluster, or on the client in the order of the partitions."""
-
-    parts: list[Part] | None
-    whole: Array = None
-
-    @classmethod
-    async def read(cls, client: Any, values: Any, parts: Sequence[Part], name: str) -> PerRow:
-        """Return the values of a Dask collection partitioned like the training rows, or of an array of all rows."""
-        if is_collection(values):
-            return cls(await parts_of_collection(client, values, parts, name))
-        n_rows = sum(part.rows for part in parts)
-        return cls(None, per_row(name, values, n_rows, "values", missing="keep", several=True, table="dtrain"))
-
-    def for_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> list[Any]:
-        """Return the values of a worker, in parts for :func:`joined`."""
-        if self.parts is not None:
-            return assignment.futures(self.parts, worker)
-        return [self.whole[assignment.rows(parts, worker)]]
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Return a worker's partitions of one column or table, concatenated."""
-    if hasattr(parts[0], "iloc"):
-        import pandas as pd
-
-        return pd.concat(parts)
-    return np.concatenate([np.asarray(part) for part in parts])
+async def parts_per_row(client: Any, values: Any, parts: Sequence[Part], name: str) -> list[Part]:
+    """Return the partitions of one value per training row, from a Dask collection or from an array of all rows."""
+    if is_collection(values):
+        return await parts_of_collection(client, values, parts, name)
+    counts = [part.rows for part in parts]
+    whole = per_row(name, values, sum(counts), "values", missing="keep", several=True, table="dtrain")
+    futures = await client.scatter(np.split(whole, np.cumsum(counts)[:-1]), hash=False)
+    return [part._replace(future=future) for part, future in zip(parts, futures, strict=True)]
 
 
 def this_client(client: Any) -> Any:

@@ -1,11 +1,12 @@
-"""Teachers on a cluster: the values for each worker, and its teacher from these values."""
+"""Teachers, weights and values per row on a cluster: what is sent to each worker, and what it makes of that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from xgboost.compat import concat
 
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
@@ -13,41 +14,25 @@ from .._core.keywords import is_trained_here
 from .._core.losses import NUMBERS
 from .._core.teachers import FixedTeacher, as_teacher, is_list_of_pairs
 from .._core.training import Teacher
-from .rows import Assignment, Part, PerRow, is_collection, joined, parts_of_collection
-
-
-class TeacherParts(NamedTuple):
-    """A teacher before its rows are assigned: of all rows, or with its columns still on the cluster."""
-
-    teacher: Teacher
-    columns: dict[str, list[Part]]
-
-    def for_worker(self, assignment: Assignment, parts: Sequence[Part], worker: str) -> tuple[Teacher, dict[str, Any]]:
-        """Return the argument of :func:`teacher_of_rows` for a worker."""
-        if self.columns:
-            return self.teacher, {name: assignment.futures(column, worker) for name, column in self.columns.items()}
-        rows = assignment.rows(parts, worker)
-        of_worker = self.teacher.shard(rows) if isinstance(self.teacher, FixedTeacher) else self.teacher.subset(rows)
-        return of_worker, {}
+from .rows import Assignment, Part, is_collection, parts_of_collection, parts_per_row
 
 
 async def read_teachers(client: Any, teacher: Any, parts: Sequence[Part]) -> list[tuple[Any, Any]]:
     """Return the teachers and their weights, matched with the training rows.
 
-    A teacher is a string or an estimator to be trained, a :class:`PerRow` of q or :class:`TeacherParts`; a weight is a
-    number, a :class:`PerRow`, or None outside a list.
+    A teacher is a string or an estimator to be trained, the partitions of q, a teacher of all rows, or a constraint
+    that names columns, with their partitions. A weight is a number, its partitions, or None outside a list.
     """
     if teacher is None:
         return []
-    if not is_list_of_pairs(teacher):
-        return [(await _read_teacher(client, teacher, parts), None)]
+    pairs: list[tuple[Any, Any]] = teacher if is_list_of_pairs(teacher) else [(teacher, None)]
     name = "the weight of a teacher in the list"
     return [
         (
             await _read_teacher(client, member, parts),
-            weight if np.ndim(weight) == 0 else await PerRow.read(client, weight, parts, name),
+            weight if np.ndim(weight) == 0 else await parts_per_row(client, weight, parts, name),
         )
-        for member, weight in teacher
+        for member, weight in pairs
     ]
 
 
@@ -55,7 +40,7 @@ async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any
     if is_trained_here(teacher):
         return teacher
     if is_collection(teacher):
-        return await PerRow.read(client, teacher, parts, "teacher")
+        return await parts_of_collection(client, teacher, parts, "teacher")
     if isinstance(teacher, ByColumn):
         columns = {}
         for name, column in teacher.columns.items():
@@ -65,7 +50,7 @@ async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any
                     "partitioned like the training rows"
                 )
             columns[name] = await parts_of_collection(client, column, parts, name)
-        return TeacherParts(ByColumn(teacher.constraint, {name: name for name in columns}, teacher.options), columns)
+        return ByColumn(teacher.constraint, {name: name for name in columns}, teacher.options), columns
     whole = as_teacher(teacher, NUMBERS, None)
     if whole.about.matrices:
         raise TypeError(
@@ -73,15 +58,26 @@ async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any
         )
     if isinstance(whole, (FixedTeacher, Constraint)):
         whole.check(sum(part.rows for part in parts))
-    return TeacherParts(whole, {})
+    return whole
 
 
-def teacher_of_rows(sent: Any) -> Any:
-    """Return the teacher of a worker's rows, or the name or estimator of a teacher to train."""
+def for_worker(value: Any, assignment: Assignment, parts: Sequence[Part], worker: str) -> Any:
+    """Return what :func:`of_rows` takes on a worker, of a teacher, a weight or values per row."""
+    if isinstance(value, list):
+        return assignment.futures(value, worker)
+    if isinstance(value, tuple):
+        teacher, columns = value
+        return teacher, {name: assignment.futures(column, worker) for name, column in columns.items()}
+    if isinstance(value, FixedTeacher):
+        return value.shard(assignment.rows(parts, worker))
+    return value.subset(assignment.rows(parts, worker)) if isinstance(value, Teacher) else value
+
+
+def of_rows(sent: Any) -> Any:
+    """Return a teacher, a weight or values of a worker's rows; names, numbers and estimators as they are."""
     if isinstance(sent, list):
-        return joined(sent)
-    if not isinstance(sent, tuple):
-        return sent
-    teacher, columns = sent
-    values = {name: joined(column) for name, column in columns.items()}
-    return teacher.resolve_columns(values.__getitem__) if isinstance(teacher, ByColumn) else teacher
+        return concat(sent)
+    if isinstance(sent, tuple):
+        teacher, columns = sent
+        return teacher.resolve_columns(lambda name: concat(columns[name]))
+    return sent

@@ -14,7 +14,7 @@ from .._xgb.signature import keyword_names
 from .cluster import train_async
 from .rows import this_client
 
-_XGBOOST_KEYWORDS = set(keyword_names(xgboost.dask.train)) - {"obj"}
+_XGBOOST_KEYWORDS = {"num_boost_round", *keyword_names(xgboost.dask.train)} - {"obj"}
 
 
 def train(
@@ -120,5 +120,5 @@ def train(
     check_choice(engine, ENGINES, "engine")
     shared = {name: given[name] for name in _XGBOOST_KEYWORDS if name in given}
     if not config.is_given:
-        return xgboost.dask.train(client, params, dtrain, num_boost_round, obj=obj, **shared)
-    return client.sync(train_async, client, params, dtrain, num_boost_round, config, engine=engine, **shared)
+        return xgboost.dask.train(client, params, dtrain, obj=obj, **shared)
+    return client.sync(train_async, client, params, dtrain, config, engine=engine, **shared)

@@ -219,11 +219,17 @@ def _read_labels(y: Any, subject: Subject | SklearnSubject, metric: str) -> Arra
     return np.asarray(values)
 
 
+def _names_of_outputs(subject: Subject | SklearnSubject) -> list[str]:
+    """Return the names of classes or targets; with one output for two classes that of the second."""
+    names = range(subject.n_outputs) if subject.classes is None else subject.classes[-subject.n_outputs :]
+    return [str(name) for name in names]
+
+
 def _groups_without_positives(problem: Problem, has_positives: Array) -> str:
     subject = problem.subject
     parts = []
     for code in np.flatnonzero(~has_positives.all(axis=1)):
-        outputs = ", ".join(np.array(subject.output_names)[~has_positives[code]])
+        outputs = ", ".join(np.array(_names_of_outputs(subject))[~has_positives[code]])
         which = f" ({subject.output_kind} {outputs})" if subject.n_outputs > 1 else ""
         parts.append(f"group {plain(problem.groups.names[int(code)])!r}{which}")
     return (
@@ -237,14 +243,14 @@ def _frame(problem: Problem, raw: Array) -> pd.DataFrame:
     by_group, overall = raw[:-1], raw[-1]
     fair = {"fair_importance": overall.sum(axis=0)}
     if subject.n_outputs > 1:
-        for name, score in zip(subject.output_names, overall, strict=True):
+        for name, score in zip(_names_of_outputs(subject), overall, strict=True):
             fair[f"fair_importance[{subject.output_kind}={name}]"] = score
     if problem.groups.count > 2:
         for name, score in zip(problem.groups.names, by_group.sum(axis=1), strict=True):
             fair[f"fair_importance[group={in_words(name)}]"] = score
-    fair = {name: problem.scaled(column) for name, column in fair.items()}
-    gains = {kind: subject.gain(kind) for kind in ("gain", "total_gain")}
-    if problem.normalize:
-        gains = {name: normalized(column) for name, column in gains.items()}
-    first = {"fair_importance": fair["fair_importance"]}
-    return pd.DataFrame(first | gains | fair, index=pd.Index(subject.features, name="feature"))
+    table = {name: problem.scaled(column) for name, column in fair.items()}
+    frame = pd.DataFrame(table, index=pd.Index(subject.features, name="feature"))
+    for place, kind in enumerate(("gain", "total_gain"), start=1):
+        gain = subject.gain(kind)
+        frame.insert(place, kind, normalized(gain) if problem.normalize else gain)
+    return frame

@@ -79,7 +79,7 @@ def shap_gap(
     if not isinstance(subject, Subject) or subject.n_outputs > 1:
         raise ValueError("booster must have one output in shap_gap, got several: pass a model of one class or target")
     weight = read_weights(sample_weight, subject.weights, groups)
-    contributions = subject.contributions()
+    contributions = subject.predict(pred_contribs=True)
     pair = _pair(between, contributions.sum(axis=1), weight, groups)
     # As differences from one row: a constant contribution has a gap of exactly 0.
     contributions = contributions - contributions[0]

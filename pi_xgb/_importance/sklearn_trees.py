@@ -34,7 +34,6 @@ class SklearnSubject:
         self.classes = None if classes is None else np.asarray(classes)
         self.n_outputs = 1 if classes is None or len(classes) <= 2 else len(classes)
         self.output_kind = "target" if classes is None else "class"
-        self.output_names = [str(name) for name in (range(self.n_outputs) if classes is None else classes)]
         names = getattr(model, "feature_names_in_", [f"f{i}" for i in range(self.n_features)])
         self.features = [str(name) for name in names]
         self._trees = [member.tree_ for member in members.ravel()]

@@ -11,7 +11,7 @@ from .._rows.checks import check_whole
 from .._rows.groups import Groups
 from .._rows.names import plain
 from .._rows.per_row import check_count
-from .._rows.row_values import row_weights
+from .._rows.row_values import as_weights, row_weights
 from .._xgb.booster import rounds_in_use
 from .._xgb.trees import ALL_OUTPUTS, Array, Forest, forest_with_leaves, read_trees
 from .sklearn_trees import SklearnSubject, has_trees
@@ -44,7 +44,6 @@ class Subject:
         self.classes = None if predictions is None else predictions.classes
         of_classes = model.is_multiclass if predictions is None else predictions.of_classes
         self.output_kind = "class" if of_classes else "target"
-        self.output_names = [str(name) for name in (range(self.n_outputs) if self.classes is None else self.classes)]
 
     def forest(self) -> tuple[Forest, Array]:
         """Return all trees, and the leaf of each row."""
@@ -57,16 +56,12 @@ class Subject:
         if self.predictions is not None:
             mean = self.predictions.mean
         elif self.objective == "multi:softmax":
-            mean = softmax(self._predict(output_margin=True), axis=1)
+            mean = softmax(self.predict(output_margin=True), axis=1)
         elif self.objective == "binary:logitraw":
-            mean = expit(self._predict(output_margin=True))
+            mean = expit(self.predict(output_margin=True))
         else:
-            mean = self._predict()
+            mean = self.predict()
         return mean.reshape(self.n_rows, self.n_outputs)
-
-    def contributions(self) -> Array:
-        """Return the SHAP contribution of each feature to each row's margin, and last the intercept, ``(n, F + 1)``."""
-        return self._predict(pred_contribs=True)
 
     def gain(self, kind: str) -> Array:
         """Return XGBoost's own importance over the rounds; 0 for features that no split uses.
@@ -83,7 +78,8 @@ class Subject:
             return np.full(self.n_features, np.nan)
         return np.array([score.get(name, 0.0) for name in self._names])
 
-    def _predict(self, **what: bool) -> Array:
+    def predict(self, **what: bool) -> Array:
+        """Return the booster's predictions over the rounds: of labels, margins or SHAP contributions."""
         return np.asarray(self.booster.predict(self.data, iteration_range=(self.begin, self.end), **what), np.float64)
 
 
@@ -141,9 +137,7 @@ def subject_of(
 def read_weights(sample_weight: Any, data_weights: Array, groups: Groups) -> Array:
     """Return the user's weights, else those of the data, else ones."""
     given = data_weights if sample_weight is None and data_weights.size else sample_weight
-    weight = row_weights(given, groups.codes.size)
-    if weight is None:
-        return np.ones(groups.codes.size)
+    weight = as_weights(given, groups.codes.size)
     by_group = np.bincount(groups.codes, weight)
     if not by_group.all():
         raise ValueError(

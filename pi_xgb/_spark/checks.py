@@ -31,25 +31,20 @@ class Columns:
     crossfit_groups: str | None = None
     query: str | None = None
 
-    @property
-    def privileged_names(self) -> list[str]:
-        """The privileged columns of the DataFrame."""
-        return _listed(self.privileged)
-
 
 def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) -> None:
     """Raise if columns are absent, of another type, or have two roles."""
-    privileged = columns.privileged_names
+    privileged = listed(columns.privileged)
     any_type, numbers, booleans = (DataType,), (NumericType, BooleanType), (BooleanType,)
     for parameter, names, types, expected in [
-        ("features_col", _listed(columns.features), any_type, ""),
+        ("features_col", listed(columns.features), any_type, ""),
         ("privileged_cols", privileged, numbers, "numbers, or one column of vectors"),
         ("label_col", [columns.label], numbers, "numbers"),
-        ("weight_col", _listed(columns.weight), any_type, ""),
-        ("validation_indicator_col", _listed(columns.validation), booleans, "of type boolean"),
-        ("teacher_weight_col", _listed(columns.teacher_weight), numbers, "numbers of at least 0"),
-        ("crossfit_groups_col", _listed(columns.crossfit_groups), any_type, ""),
-        ("qid_col", _listed(columns.query), any_type, ""),
+        ("weight_col", listed(columns.weight), any_type, ""),
+        ("validation_indicator_col", listed(columns.validation), booleans, "of type boolean"),
+        ("teacher_weight_col", listed(columns.teacher_weight), numbers, "numbers of at least 0"),
+        ("crossfit_groups_col", listed(columns.crossfit_groups), any_type, ""),
+        ("qid_col", listed(columns.query), any_type, ""),
     ]:
         for name in names:
             if name not in dataset.columns:
@@ -72,13 +67,8 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
             raise ValueError(
                 f"privileged_cols must not have the column of labels, validation or queries, got {other!r}: drop it"
             )
-    if not allow_overlap:
-        _check_no_overlap(dataset, columns)
-
-
-def _check_no_overlap(dataset: DataFrame, columns: Columns) -> None:
-    shared = _names_inside(dataset, columns.features) & _names_inside(dataset, columns.privileged_names)
-    if shared:
+    shared = _names_inside(dataset, columns.features) & _names_inside(dataset, privileged)
+    if shared and not allow_overlap:
         raise ValueError(
             f"columns {sorted(shared)} are in features_col and in privileged_cols: drop them from one of the two, or "
             "set allow_overlap=True if the teacher should see classifier features"
@@ -87,8 +77,8 @@ def _check_no_overlap(dataset: DataFrame, columns: Columns) -> None:
 
 def _names_inside(dataset: DataFrame, names: str | list[str]) -> set[str]:
     """Return the names of columns, and of the columns inside a vector from a VectorAssembler."""
-    found = set(_listed(names))
-    for name in _listed(names):
+    found = set(listed(names))
+    for name in listed(names):
         attributes = dataset.schema[name].metadata.get("ml_attr", {}).get("attrs", {})
         found.update(attribute["name"] for kind in attributes.values() for attribute in kind if "name" in attribute)
     return found
@@ -114,7 +104,7 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
     remedy = "drop these rows, or set unlabelled='teach' to train on them with the teacher alone"
     if teach_unlabelled:
         remedy = "validation rows need labels, drop these rows"
-    vector = columns.privileged_names[0] if is_vector(dataset, columns.privileged) else None
+    vector = listed(columns.privileged)[0] if is_vector(dataset, columns.privileged) else None
     problems = [
         (~known & validation if teach_unlabelled else ~known, f"no label in {columns.label!r} (null or NaN): {remedy}"),
         (F.abs(label) > _LARGEST, f"a label in {columns.label!r} that is not finite in float32: drop these rows"),
@@ -157,9 +147,8 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
 
 
 def _is_bad_weight(name: str) -> Column:
-    """Return whether a weight is missing, negative or not finite."""
-    weight = _column(name).cast("double")
-    return weight.isNull() | F.isnan(weight) | (weight < 0) | (weight > _LARGEST)
+    """Return whether a weight is missing, negative or not finite; NaN is the largest number in Spark."""
+    return ~F.coalesce(_column(name).cast("double").between(0, _LARGEST), F.lit(False))
 
 
 def is_labelled(columns: Columns) -> Column:
@@ -190,7 +179,7 @@ def privileged_columns(dataset: DataFrame, names: str | list[str] | None, prefix
         if isinstance(dataset.schema[names].dataType, ArrayType):
             return [_column(names).cast(ArrayType(FloatType())).alias(prefix)]
         return [vector_to_array(_column(names), dtype="float32").alias(prefix)]
-    return [_column(name).cast(FloatType()).alias(f"{prefix}{i}") for i, name in enumerate(_listed(names))]
+    return [_column(name).cast(FloatType()).alias(f"{prefix}{i}") for i, name in enumerate(listed(names))]
 
 
 def is_vector(dataset: DataFrame, names: str | Sequence[str] | None) -> bool:
@@ -198,14 +187,12 @@ def is_vector(dataset: DataFrame, names: str | Sequence[str] | None) -> bool:
     if not isinstance(names, str):
         return False
     kind = dataset.schema[names].dataType
-    return isinstance(kind, VectorUDT) or (isinstance(kind, ArrayType) and _is_number(kind.elementType))
+    element = kind.elementType if isinstance(kind, ArrayType) else None
+    return isinstance(kind, VectorUDT) or isinstance(element, (NumericType, BooleanType))
 
 
-def _is_number(kind: DataType) -> bool:
-    return isinstance(kind, (NumericType, BooleanType))
-
-
-def _listed(names: str | Sequence[str] | None) -> list[str]:
+def listed(names: str | Sequence[str] | None) -> list[str]:
+    """Return names of columns, one or several, as a list."""
     return [names] if isinstance(names, str) else list(names or ())
 
 

@@ -23,6 +23,7 @@ from .checks import (
     check_columns,
     check_rows,
     is_vector,
+    listed,
     privileged_columns,
     row_columns,
     with_labels_filled,
@@ -59,6 +60,7 @@ def _own(name: str, doc: str, converter: Any) -> Any:
 class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
     """The base class of the Spark estimators."""
 
+    _classifies = False
     privileged_cols = _own("privileged_cols", "the columns that the teacher sees: names, or one of vectors", _names)
     method = _own("method", "kbpib or jpib", TypeConverters.toString)
     kl_weight = _own("kl_weight", "the weight of the teacher, with 1 for the labels", TypeConverters.toFloat)
@@ -118,14 +120,13 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
         # Folds, and unlabelled rows that blending keeps, are slices of a matrix of values.
         cuts = config.is_crossfitted or bool(rows.n_unlabelled and not has_gradient)
         worker = Worker(
-            names=None if is_vector(dataset, columns.privileged) else columns.privileged_names,
+            names=None if is_vector(dataset, columns.privileged) else listed(columns.privileged),
             stops=validated and config.can_stop_early,
             reads_privileged=cuts or config.teacher not in (None, "boosted") or config.sees_student,
             reads_features=config.sees_student,
             exposed=exposed,
             ranks=columns.query is not None,
-            keywords={name: getattr(config, name) for name in ("teacher", *SETTINGS)}
-            | {"engine": self.getOrDefault("engine")},
+            keywords={name: self.getOrDefault(name) for name in ("teacher", "engine", *SETTINGS)},
         )
         return calling(SparkEstimator._fit, worker)(self, dataset)
 
@@ -137,7 +138,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
 
     def _teacher_config(self) -> Keywords:
         """Return the checked configuration of the teacher, with names of columns in place of values."""
-        own = self._own_params()
+        own = {name: self.getOrDefault(name) for name in _OWN_PARAMETERS}
         config = Keywords(
             privileged=own["privileged_cols"],
             teacher=own["teacher"],
@@ -170,9 +171,6 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
             crossfit_groups=self.getOrDefault("crossfit_groups_col"),
             query=named(self.qid_col),
         )
-
-    def _own_params(self) -> dict[str, Any]:
-        return {name: self.getOrDefault(name) for name in _OWN_PARAMETERS}
 
     # The methods below override parts of XGBoost's ``_fit``.
 
@@ -300,8 +298,6 @@ class PrivilegedSparkXGBRegressor(_PrivilegedSpark, SparkXGBRegressor):
     >>> model = estimator.fit(sales)  # doctest: +SKIP
     """
 
-    _classifies = False
-
 
 class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
     """``SparkXGBRanker`` with a teacher that sees columns which exist at training time only: clicks, time spent, sales.
@@ -337,8 +333,6 @@ class PrivilegedSparkXGBRanker(_PrivilegedSpark, SparkXGBRanker):
     'rank:ndcg'
     >>> model = estimator.fit(results)  # doctest: +SKIP
     """
-
-    _classifies = False
 
     def _loss(self) -> Loss:
         spec = Spec.read({"objective": self.getOrDefault("objective")})

@@ -31,9 +31,6 @@ except ImportError as error:
 SparkEstimator: Any = _SparkXGBEstimator
 """The base class of XGBoost's own estimators, not exported."""
 
-# Functions that its tasks call.
-_MATRICES, _TRAIN = "create_dmatrix_from_partitions", "worker_train"
-
 PREFIX = "pi_xgb privileged "
 """The prefix of privileged columns in tasks, so that XGBoost reads none as feature, label or weight."""
 
@@ -44,7 +41,7 @@ PER_ROW = "pi_xgb row "
 
 def calling(fit: Callable[..., Any], worker: Worker) -> Callable[..., Any]:
     """Return XGBoost's own ``_fit``, with tasks that build matrices and train through ``worker``."""
-    return rebind(fit, **{_MATRICES: worker.matrices, _TRAIN: worker.train})
+    return rebind(fit, create_dmatrix_from_partitions=worker.matrices, worker_train=worker.train)
 
 
 @dataclasses.dataclass
@@ -67,7 +64,6 @@ class Worker:
     """The teaching keywords of :func:`pi_xgb.train`."""
     _privileged: tuple[Any, Any] = (None, None)
     _per_row: dict[str, Any] = dataclasses.field(default_factory=dict)
-    _queries: list[pd.Series[Any]] = dataclasses.field(default_factory=list)
 
     def matrices(self, *, iterator: Iterator[pd.DataFrame], **arguments: Any) -> tuple[Any, Any]:
         """Return the student's matrices, for training and validation; store the teacher's."""
@@ -85,7 +81,13 @@ class Worker:
         if self.names != []:
             self._privileged = create_dmatrix_from_partitions(**self._privileged_arguments(stored, arguments))
         self._per_row = _training_values(stored)
-        self._queries = [part[alias.qid] for part in stored if alias.qid in part.columns]
+        if self.ranks:
+            queries = np.concatenate([np.empty(0, object), *(part[alias.qid] for part in stored)])
+            if n_split := on_several_workers(queries):
+                raise ValueError(
+                    f"{n_split} queries have rows in several partitions: set force_repartition=True, which puts all "
+                    "rows of a query in one partition"
+                )
         return matrices
 
     def _privileged_arguments(self, stored: list[pd.DataFrame], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -118,13 +120,6 @@ class Worker:
     ) -> xgboost.Booster:
         """Run :func:`pi_xgb.train` on the rows of this task, together with the other tasks."""
         privileged, validation = self._privileged
-        queries = pd.concat(self._queries) if self._queries else np.empty(0)
-        n_split = on_several_workers(queries) if self.ranks else 0
-        if n_split:
-            raise ValueError(
-                f"{n_split} queries have rows in several partitions: set force_repartition=True, which puts all rows "
-                "of a query in one partition"
-            )
         own = dict(self.keywords)
         if own["teacher_params"] is not None:
             # Threads and devices belong to the task.
