@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -151,10 +151,6 @@ class SharedFolds:
         """The folds of some of the rows."""
         return dataclasses.replace(self, fold_of=self.fold_of[rows])
 
-    def fitted_on(self, learnable: Array) -> Folds:
-        """The folds, their models fitted on these rows."""
-        return Folds(self.fold_of, learnable, shared=self)
-
     @contextlib.contextmanager
     def model(self, member: str, fold: int, fit: Callable[[], M]) -> Iterator[M]:
         """The model without this fold and the held-out one, locked against other threads."""
@@ -203,7 +199,7 @@ class Folds:
 
 
 def out_of_fold(
-    fits: dict[str, Callable[[Array], M]],
+    fits: Mapping[str, Callable[[Array], M]],
     predict: Callable[[M, Array], Array],
     folds: Folds,
     threads: int,
@@ -217,7 +213,7 @@ def out_of_fold(
     of the models of the folds. ``needs_whole``: whether other rows than these are of no fold.
     """
     shared = np.flatnonzero(folds.fold_of == SHARED)
-    of_members = [(member, fold) for member in reversed(fits) for fold in folds.numbers]
+    of_members = [(member, fold) for member in reversed(list(fits)) for fold in folds.numbers]
     if shared.size or needs_whole:
         of_members += [(member, WHOLE) for member in fits if member not in AVERAGED]
 

@@ -36,11 +36,6 @@ _PULSE = 30.0
 """Seconds between two signs of life: XGBoost gives up a worker that is silent for its timeout, 300 by default."""
 
 
-def is_gathered(teacher: Any) -> bool:
-    """Whether this kind of teacher is fitted in one place; XGBoost trains the others over all workers."""
-    return teacher not in ("boosted", "forest")
-
-
 def n_labelled_rows(training: Training) -> int:
     """Return the number of labelled rows of all workers; call it on every worker."""
     return int(global_sum(np.array([training.known.sum()]))[0])
@@ -168,6 +163,7 @@ def _matrix(frozen: list[dict[str, Any]], label: Any = None, *, weighted: bool =
 
 def _shared_out(recipe: Recipe, pickled: bytes, rank: int) -> Fitted:
     """Return the teacher with the predictions of this worker's rows."""
+    fitted: Fitted
     fitted, ends, groups_of_all = pickle.loads(pickled)
     known = recipe.training.known
     own = slice(ends[rank] - int(known.sum()), ends[rank])
@@ -190,8 +186,7 @@ def _shared_out(recipe: Recipe, pickled: bytes, rank: int) -> Fitted:
         for block in np.array_split(rows, -(-len(rows) // _BLOCK)):
             features = Features(_matrix([freeze(recipe.features.subset(block).matrix)]))
             mean[block] = mean_of(fitted.members, fitted.mixture, features, fold)
-    shared_out: Fitted = fitted._replace(mean=mean, fold_of=fold_of, columns=recipe.columns)
-    return shared_out
+    return fitted._replace(mean=mean, fold_of=fold_of, columns=recipe.columns)
 
 
 def _apart(what: str, work: Callable[[], T]) -> T:
@@ -200,15 +195,9 @@ def _apart(what: str, work: Callable[[], T]) -> T:
     It runs in a thread of its own. XGBoost's communicator belongs to a thread, so there XGBoost is alone: whatever it
     trains, builds or predicts concerns this worker only.
     """
-
-    settings = xgboost.get_config()  # of this thread as well
-
-    def alone() -> T:
-        with xgboost.config_context(**settings):
-            return work()
-
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(alone)
+    settings = partial(xgboost.set_config, **xgboost.get_config())  # of this thread as well
+    with ThreadPoolExecutor(1, initializer=settings) as pool:
+        future = pool.submit(work)
         while on_any_worker(not wait([future], _PULSE).done):
             pass
         with all_or_none(what):

@@ -16,6 +16,7 @@ from ..crossfit import LEFT_OUT, SHARED
 from ..losses import NUMBERS, PROBABILITIES
 from ..teachers import FixedTeacher
 from ..training import About, Teacher, per_label
+from .estimator import is_frozen
 from .features import Columns, Features, Model
 from .mixture import Mixture
 
@@ -116,7 +117,7 @@ class LearnedTeacher(FixedTeacher):
     @property
     def learned_here(self) -> bool:
         """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
-        return not getattr(self.members[0].models[0], "is_frozen", False)
+        return not is_frozen(getattr(self.members[0].models[0], "estimator", None))
 
     def predict(self, rows: Any) -> Array:
         """Predict the mean of other rows.
