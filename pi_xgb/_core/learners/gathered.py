@@ -119,30 +119,26 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
             [np.ones(len(part["label"]), np.float32) if part[name] is None else part[name] for part in parts]
         )
 
-    label, query = np.concatenate([part["label"] for part in parts]), None
-    if first["query"] is not None:
+    label, has_queries = np.concatenate([part["label"] for part in parts]), first["query"] is not None
+    matrix = _matrix([part["matrix"] for part in parts], label, weighted=not has_queries)
+    if has_queries:
         n_queries = np.cumsum([0, *(part["query"].max() + 1 for part in parts)])
-        query = np.concatenate([part["query"] + n_before for part, n_before in zip(parts, n_queries, strict=False)])
-    matrix = _matrix([part["matrix"] for part in parts], label, weighted=query is None)
-    order = np.arange(len(label))
-    if query is not None:
-        set_queries(matrix, query)
+        numbers = [part["query"] + n_before for part, n_before in zip(parts, n_queries, strict=False)]
+        set_queries(matrix, np.concatenate(numbers))
+        order = np.arange(len(label))
     else:
         weight = column("weight")
         keys = [*Features(matrix).dense.T, *label.reshape(len(label), -1).T, *([] if weight is None else [weight])]
         order = np.lexsort(keys[::-1])[np.random.default_rng(recipe.seed).permutation(len(label))]
     training = recipe.training.replace(guides=(), label=label, weight=column("weight"), labelled=None)
     columns: dict[str, Any] = {name: column(name) for name in _COLUMNS}
-    whole = dataclasses.replace(recipe, training=training, features=Features(matrix), **columns)
-    groups = whole.groups
-    if query is None:
-        whole = whole.subset(order)
+    whole = dataclasses.replace(recipe, training=training, features=Features(matrix), **columns).subset(order)
     whole.check()
     fitted = whole.fit_members(needs_whole=needs_whole)
     back = np.argsort(order)
     fitted = fitted._replace(mean=fitted.mean[back], fold_of=fitted.fold_of[back])
     ends = np.cumsum([0 if part is None else len(part["label"]) for part in sent])
-    return pickle.dumps((fitted, ends, groups))
+    return pickle.dumps((fitted, ends, columns["groups"]))
 
 
 def _matrix(frozen: list[dict[str, Any]], label: Any = None, *, weighted: bool = False) -> xgboost.DMatrix:

@@ -101,11 +101,8 @@ class _Ridge:
         def average(values: Array) -> Array:
             return np.average(values, axis=0, weights=weight)
 
-        intercept = loss.margin_of(average(target))
-        if loss.has_exposure:
-            intercept = intercept - loss.margin_of(average(loss.mean(offset)))
-        else:
-            intercept = intercept - average(offset)
+        average_offset = loss.margin_of(average(loss.mean(offset))) if loss.has_exposure else average(offset)
+        intercept = loss.margin_of(average(target)) - average_offset
         constant = np.zeros((target.shape[1], design.width))
         constant[:, 0] = intercept
         margin, slopes = intercept + offset, []
