@@ -120,7 +120,10 @@ class SharedFolds:
     held_out: int = -1
     way: str = ""
     """The kind and the features of the teachers, where several share the folds."""
-    _models: dict[tuple[str, str, frozenset[int]], _Once] = dataclasses.field(default_factory=dict)
+    _models: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    """By way, member and the two folds that it has not seen."""
+    _locks: dict[Any, threading.Lock] = dataclasses.field(default_factory=dict)
+    """Of each model, which several threads need and one of them trains."""
 
     @classmethod
     def of_splits(
@@ -130,17 +133,16 @@ class SharedFolds:
         repeats = {split.repeat: [other for other in splits if other.repeat == split.repeat] for split in splits}
         n_known = n_rows if labelled is None else int(labelled.sum())
         of_repeat = {repeat: cls._of_repeat(own, n_rows, n_known, groups) for repeat, own in repeats.items()}
-        whole = [of_repeat[split.repeat] for split in splits]
+        shared = [of_repeat[split.repeat] for split in splits]
         return [
-            folds and dataclasses.replace(folds, held_out=int(folds.fold_of[split.test[0]]))
-            for split, folds in zip(splits, whole, strict=True)
+            one and dataclasses.replace(one, held_out=split.fold) for split, one in zip(splits, shared, strict=True)
         ]
 
     @classmethod
     def _of_repeat(cls, splits: Sequence[Split], n_rows: int, n_known: int, groups: Array | None) -> SharedFolds | None:
         fold_of = np.full(n_rows, SHARED)
-        for number, split in enumerate(splits):
-            fold_of[split.test] = number
+        for split in splits:
+            fold_of[split.test] = split.fold
         is_partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in splits)
         is_complete = all(len(split.train) + len(split.test) == n_known for split in splits)
         if len(splits) < _FEWEST_SHARED or not (is_partition and is_complete):
@@ -154,19 +156,11 @@ class SharedFolds:
     @contextlib.contextmanager
     def model(self, member: str, fold: int, fit: Callable[[], M]) -> Iterator[M]:
         """The model without this fold and the held-out one, locked against other threads."""
-        once = self._models.setdefault((self.way, member, frozenset({fold, self.held_out})), _Once())
-        with once.lock:
-            if once.model is None:
-                once.model = fit()
-            yield once.model
-
-
-class _Once:
-    """A model that several threads need, and that is trained once."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.model: Any = None
+        key = self.way, member, frozenset({fold, self.held_out})
+        with self._locks.setdefault(key, threading.Lock()):
+            if key not in self._models:
+                self._models[key] = fit()
+            yield self._models[key]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,12 +180,7 @@ class Folds:
     @property
     def numbers(self) -> list[int]:
         """The folds, in order."""
-        numbers: list[int] = np.unique(self.fold_of[self.fold_of >= 0]).tolist()
-        return numbers
-
-    def rows_without(self, fold: int) -> Array:
-        """Return the rows on which the model of this fold is fitted."""
-        return np.flatnonzero(self.learnable if self.in_sample else self.learnable & (self.fold_of != fold))
+        return list(np.unique(self.fold_of[self.fold_of >= 0]).tolist())
 
     def model(self, member: str, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
         """The model of this member and fold, fitted here or shared."""
@@ -219,10 +208,11 @@ def out_of_fold(
 
     def of_fold(member_and_fold: tuple[str, int]) -> tuple[M, list[tuple[Array, Array]]]:
         member, fold = member_and_fold
+        fitted_on = folds.learnable if folds.in_sample else folds.learnable & (folds.fold_of != fold)
         held_out = [(shared if fold == WHOLE else np.flatnonzero(folds.fold_of == fold), 1)]
         if member in AVERAGED:
             held_out.append((shared, len(folds.numbers)))
-        with folds.model(member, fold, functools.partial(fits[member], folds.rows_without(fold))) as model:
+        with folds.model(member, fold, functools.partial(fits[member], np.flatnonzero(fitted_on))) as model:
             return model, [(rows, predict(model, rows) / share) for rows, share in held_out if rows.size]
 
     # All members share the threads, which else would wait for the last fold of each.
