@@ -130,24 +130,20 @@ class SharedFolds:
         cls, splits: Sequence[Split], n_rows: int, labelled: Array | None, groups: Array | None
     ) -> list[SharedFolds | None]:
         """Return the folds for each split; None where the splits of its repeat do not partition the labelled rows."""
-        repeats = {split.repeat: [other for other in splits if other.repeat == split.repeat] for split in splits}
         n_known = n_rows if labelled is None else int(labelled.sum())
-        of_repeat = {repeat: cls._of_repeat(own, n_rows, n_known, groups) for repeat, own in repeats.items()}
-        shared = [of_repeat[split.repeat] for split in splits]
+        of_repeat: dict[int, SharedFolds] = {}
+        for repeat in {split.repeat for split in splits}:
+            own, fold_of = [split for split in splits if split.repeat == repeat], np.full(n_rows, SHARED)
+            for split in own:
+                fold_of[split.test] = split.fold
+            is_partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in own)
+            is_complete = all(len(split.train) + len(split.test) == n_known for split in own)
+            if len(own) >= _FEWEST_SHARED and is_partition and is_complete:
+                of_repeat[repeat] = cls(fold_of if groups is None else _of_groups(fold_of, groups), len(own))
+        shared = [of_repeat.get(split.repeat) for split in splits]
         return [
             one and dataclasses.replace(one, held_out=split.fold) for split, one in zip(splits, shared, strict=True)
         ]
-
-    @classmethod
-    def _of_repeat(cls, splits: Sequence[Split], n_rows: int, n_known: int, groups: Array | None) -> SharedFolds | None:
-        fold_of = np.full(n_rows, SHARED)
-        for split in splits:
-            fold_of[split.test] = split.fold
-        is_partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in splits)
-        is_complete = all(len(split.train) + len(split.test) == n_known for split in splits)
-        if len(splits) < _FEWEST_SHARED or not (is_partition and is_complete):
-            return None
-        return cls(fold_of if groups is None else _of_groups(fold_of, groups), len(splits))
 
     def subset(self, rows: Array) -> SharedFolds:
         """The folds of some of the rows."""
@@ -194,8 +190,8 @@ def out_of_fold(
     threads: int,
     *,
     needs_whole: bool = False,
-) -> dict[str, tuple[Array, list[M], M | None]]:
-    """Of each member, the prediction of each row by models not fitted on it, these models, that of all rows if any.
+) -> dict[str, tuple[Array, list[M], list[M]]]:
+    """Of each member, the prediction of each row by models not fitted on it, these models, those for rows of no fold.
 
     ``fits[member](rows)`` and ``predict(model, rows)`` take row numbers. A row of no fold gets the prediction of a
     model of all learnable rows. Of a booster, which repeats the labels more closely than the others, it gets the mean
@@ -225,8 +221,9 @@ def out_of_fold(
         predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
         for rows, part in pieces:
             predicted[rows] += part
-        whole = own.pop(WHOLE)[0] if WHOLE in own else None
-        results[member] = predicted, [model for model, _ in own.values()], whole
+        models = {fold: model for fold, (model, _) in own.items()}
+        whole = [models.pop(WHOLE)] if WHOLE in models else []
+        results[member] = predicted, list(models.values()), whole or list(models.values())
     return results
 
 

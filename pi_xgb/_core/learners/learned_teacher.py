@@ -31,13 +31,8 @@ class Member(NamedTuple):
     """Its mean loss on the labelled rows, as that of the teacher."""
     weight: float
     """Its share of the teacher's predictions."""
-    whole: Model | None = None
-    """The model of all labelled rows, which predicts rows without a label; None where those of the folds do."""
-
-    @property
-    def predicting(self) -> Sequence[Model]:
-        """The models that predict other rows, by their mean."""
-        return self.models if self.whole is None else [self.whole]
+    predicting: Sequence[Model]
+    """The models that predict other rows, by their mean: one of all labelled rows, or those of the folds."""
 
 
 class Fitted(NamedTuple):

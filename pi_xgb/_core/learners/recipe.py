@@ -143,8 +143,8 @@ class Recipe:
         means = [mean for mean, _, _ in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
         members = [
-            Member(name, models, loss.mean_value(mean[known], label[known], weight), float(share), whole)
-            for (name, (mean, models, whole)), share in zip(found.items(), mixture.weights, strict=True)
+            Member(name, models, loss.mean_value(mean[known], label[known], weight), float(share), predicting)
+            for (name, (mean, models, predicting)), share in zip(found.items(), mixture.weights, strict=True)
         ]
         mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
