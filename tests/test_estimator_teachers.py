@@ -32,12 +32,8 @@ class Known:
 
 
 def predicted(objective: str, q: Any) -> np.ndarray:
-    return Estimator(
-        Known(q),
-        Spec.read({"objective": objective} | ({"num_class": 3} if objective.startswith("multi") else {})),
-        None,
-        False,
-    ).predict(ROWS)
+    params = {"objective": objective} | ({"num_class": 3} if objective.startswith("multi") else {})
+    return Estimator(Known(q), Spec.read(params), None).predict(ROWS)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +90,8 @@ def test_what_cannot_be_a_prediction(objective, q, message):
 def test_classes_in_the_order_of_the_labels(own, is_frozen, expected):
     known = Known([[0.5, 0.25, 0.25] if len(own) == 3 else [0.5, 0.5]])
     known.classes_ = np.array(own)
-    model = Estimator(known, Spec.read({"objective": "multi:softprob", "num_class": 3}), [0, 1, 2], is_frozen)
+    estimator = FrozenEstimator(known) if is_frozen else known
+    model = Estimator(estimator, Spec.read({"objective": "multi:softprob", "num_class": 3}), [0, 1, 2])
     features = Features(xgb.DMatrix(np.zeros((1, 1))))
     if expected is None:
         with pytest.raises(ValueError, match=r"must have the classes of y, \[0, 1, 2\], got"):

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pi_xgb._core.learners.mixture import fit_temperature, mixture_weights, tempered
+from pi_xgb._core.learners.mixture import Mixture, RelativeLoss, fit_temperature, tempered
 from pi_xgb._core.losses import LOSSES
 
 N_CLASSES = 3
@@ -61,6 +61,10 @@ def members(
         label = margin + rng.normal(size=shape)
     noise = [rng.normal(scale=0.4 + 0.4 * k, size=shape) for k in range(n_members)]
     return label.astype(np.float32), [loss.mean(margin + each).astype(np.float32) for each in noise]
+
+
+def mixture_weights(*given) -> np.ndarray:
+    return Mixture.fitted(*given).weights
 
 
 def reference(name: str, label: np.ndarray, weight: np.ndarray, means: list[np.ndarray], weights: np.ndarray) -> float:
@@ -151,10 +155,10 @@ def test_no_temperature_is_better(name, factor):
     margin = loss.margin_of(means[0].astype(np.float64)) * factor
     weight = np.random.default_rng(1).uniform(0.2, 2, 200)
     mean = loss.mean(margin).astype(np.float32)
-    found = fit_temperature(loss, label, weight.astype(np.float32), mean)
+    found = fit_temperature(RelativeLoss(loss, label, weight.astype(np.float32), mean), mean)
     best = min(deviance(name, label, weight, margin, each) for each in np.geomspace(0.25, 4, 200))
     assert deviance(name, label, weight, margin, found) <= best + 1e-4
-    assert fit_temperature(loss, label, weight * 1e3, mean) == pytest.approx(found, rel=1e-3)
+    assert fit_temperature(RelativeLoss(loss, label, weight * 1e3, mean), mean) == pytest.approx(found, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", OF_PROBABILITIES)
@@ -175,6 +179,6 @@ def test_a_temperature_divides_margins(name):
 
 def test_other_means_and_labels_of_one_value_have_no_temperature():
     label, means = members("count:poisson", 50, seed=0)
-    assert fit_temperature(LOSSES["count:poisson"], label, None, means[0]) == 1
+    assert Mixture.fitted(LOSSES["count:poisson"], label, None, means).temperature == 1
     _, means = members("binary:logistic", 50, seed=0)
-    assert fit_temperature(LOSSES["binary:logistic"], np.ones(50, np.float32), None, means[0]) == 1
+    assert Mixture.fitted(LOSSES["binary:logistic"], np.ones(50, np.float32), None, means).temperature == 1

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -120,57 +120,43 @@ class SharedFolds:
     held_out: int = -1
     way: str = ""
     """The kind and the features of the teachers, where several share the folds."""
-    _models: dict[tuple[str, str, frozenset[int]], _Once] = dataclasses.field(default_factory=dict)
+    _models: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    """By way, member and the two folds that it has not seen."""
+    _locks: dict[Any, threading.Lock] = dataclasses.field(default_factory=dict)
+    """Of each model, which several threads need and one of them trains."""
 
     @classmethod
     def of_splits(
         cls, splits: Sequence[Split], n_rows: int, labelled: Array | None, groups: Array | None
     ) -> list[SharedFolds | None]:
         """Return the folds for each split; None where the splits of its repeat do not partition the labelled rows."""
-        repeats = {split.repeat: [other for other in splits if other.repeat == split.repeat] for split in splits}
         n_known = n_rows if labelled is None else int(labelled.sum())
-        of_repeat = {repeat: cls._of_repeat(own, n_rows, n_known, groups) for repeat, own in repeats.items()}
-        whole = [of_repeat[split.repeat] for split in splits]
+        of_repeat: dict[int, SharedFolds] = {}
+        for repeat in {split.repeat for split in splits}:
+            own, fold_of = [split for split in splits if split.repeat == repeat], np.full(n_rows, SHARED)
+            for split in own:
+                fold_of[split.test] = split.fold
+            is_partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in own)
+            is_complete = all(len(split.train) + len(split.test) == n_known for split in own)
+            if len(own) >= _FEWEST_SHARED and is_partition and is_complete:
+                of_repeat[repeat] = cls(fold_of if groups is None else _of_groups(fold_of, groups), len(own))
+        shared = [of_repeat.get(split.repeat) for split in splits]
         return [
-            folds and dataclasses.replace(folds, held_out=int(folds.fold_of[split.test[0]]))
-            for split, folds in zip(splits, whole, strict=True)
+            one and dataclasses.replace(one, held_out=split.fold) for split, one in zip(splits, shared, strict=True)
         ]
-
-    @classmethod
-    def _of_repeat(cls, splits: Sequence[Split], n_rows: int, n_known: int, groups: Array | None) -> SharedFolds | None:
-        fold_of = np.full(n_rows, SHARED)
-        for number, split in enumerate(splits):
-            fold_of[split.test] = number
-        is_partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in splits)
-        is_complete = all(len(split.train) + len(split.test) == n_known for split in splits)
-        if len(splits) < _FEWEST_SHARED or not (is_partition and is_complete):
-            return None
-        return cls(fold_of if groups is None else _of_groups(fold_of, groups), len(splits))
 
     def subset(self, rows: Array) -> SharedFolds:
         """The folds of some of the rows."""
         return dataclasses.replace(self, fold_of=self.fold_of[rows])
 
-    def fitted_on(self, learnable: Array) -> Folds:
-        """The folds, their models fitted on these rows."""
-        return Folds(self.fold_of, learnable, shared=self)
-
     @contextlib.contextmanager
     def model(self, member: str, fold: int, fit: Callable[[], M]) -> Iterator[M]:
         """The model without this fold and the held-out one, locked against other threads."""
-        once = self._models.setdefault((self.way, member, frozenset({fold, self.held_out})), _Once())
-        with once.lock:
-            if once.model is None:
-                once.model = fit()
-            yield once.model
-
-
-class _Once:
-    """A model that several threads need, and that is trained once."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.model: Any = None
+        key = self.way, member, frozenset({fold, self.held_out})
+        with self._locks.setdefault(key, threading.Lock()):
+            if key not in self._models:
+                self._models[key] = fit()
+            yield self._models[key]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,12 +176,7 @@ class Folds:
     @property
     def numbers(self) -> list[int]:
         """The folds, in order."""
-        numbers: list[int] = np.unique(self.fold_of[self.fold_of >= 0]).tolist()
-        return numbers
-
-    def rows_without(self, fold: int) -> Array:
-        """Return the rows on which the model of this fold is fitted."""
-        return np.flatnonzero(self.learnable if self.in_sample else self.learnable & (self.fold_of != fold))
+        return list(np.unique(self.fold_of[self.fold_of >= 0]).tolist())
 
     def model(self, member: str, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
         """The model of this member and fold, fitted here or shared."""
@@ -203,30 +184,31 @@ class Folds:
 
 
 def out_of_fold(
-    fits: dict[str, Callable[[Array], M]],
+    fits: Mapping[str, Callable[[Array], M]],
     predict: Callable[[M, Array], Array],
     folds: Folds,
     threads: int,
     *,
     needs_whole: bool = False,
-) -> dict[str, tuple[Array, list[M], M | None]]:
-    """Of each member, the prediction of each row by models not fitted on it, these models, that of all rows if any.
+) -> dict[str, tuple[Array, list[M], list[M]]]:
+    """Of each member, the prediction of each row by models not fitted on it, these models, those for rows of no fold.
 
     ``fits[member](rows)`` and ``predict(model, rows)`` take row numbers. A row of no fold gets the prediction of a
     model of all learnable rows. Of a booster, which repeats the labels more closely than the others, it gets the mean
     of the models of the folds. ``needs_whole``: whether other rows than these are of no fold.
     """
     shared = np.flatnonzero(folds.fold_of == SHARED)
-    of_members = [(member, fold) for member in reversed(fits) for fold in folds.numbers]
+    of_members = [(member, fold) for member in reversed(list(fits)) for fold in folds.numbers]
     if shared.size or needs_whole:
         of_members += [(member, WHOLE) for member in fits if member not in AVERAGED]
 
     def of_fold(member_and_fold: tuple[str, int]) -> tuple[M, list[tuple[Array, Array]]]:
         member, fold = member_and_fold
+        fitted_on = folds.learnable if folds.in_sample else folds.learnable & (folds.fold_of != fold)
         held_out = [(shared if fold == WHOLE else np.flatnonzero(folds.fold_of == fold), 1)]
         if member in AVERAGED:
             held_out.append((shared, len(folds.numbers)))
-        with folds.model(member, fold, functools.partial(fits[member], folds.rows_without(fold))) as model:
+        with folds.model(member, fold, functools.partial(fits[member], np.flatnonzero(fitted_on))) as model:
             return model, [(rows, predict(model, rows) / share) for rows, share in held_out if rows.size]
 
     # All members share the threads, which else would wait for the last fold of each.
@@ -239,8 +221,9 @@ def out_of_fold(
         predicted = np.zeros((len(folds.fold_of), *first.shape[1:]), first.dtype)
         for rows, part in pieces:
             predicted[rows] += part
-        whole = own.pop(WHOLE)[0] if WHOLE in own else None
-        results[member] = predicted, [model for model, _ in own.values()], whole
+        models = {fold: model for fold, (model, _) in own.items()}
+        whole = [models.pop(WHOLE)] if WHOLE in models else []
+        results[member] = predicted, list(models.values()), whole or list(models.values())
     return results
 
 

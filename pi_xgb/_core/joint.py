@@ -293,13 +293,10 @@ class JointCheckPoint(TrainingCallback):
         rounds = model.num_boosted_rounds()
         if rounds % self._interval == 0:
             # The teacher first: a student on disk then always has its teacher beside it.
-            self._save(self._teacher.booster, f"teacher-{rounds}.ubj")
-            self._save(model, f"student-{rounds}.ubj")
+            for role, booster in (("teacher", self._teacher.booster), ("student", model)):
+                # Not save_model, which does not report a full disk.
+                write_file(self._directory / f"{role}-{rounds}.ubj", bytes(booster.save_raw("ubj")), overwrite=True)
         return False
-
-    def _save(self, booster: xgboost.Booster, name: str) -> None:
-        # Not save_model, which does not report a full disk.
-        write_file(self._directory / name, bytes(booster.save_raw("ubj")), overwrite=True)
 
     @staticmethod
     def latest(directory: os.PathLike[str] | str) -> tuple[int, Path, Path] | None:

@@ -39,15 +39,14 @@ class Boosted:
     num_boost_round: int
     keywords: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def fit(self, features: Features, label: Array, weight: Array | None) -> BoostedModel:
-        """Train on all rows of the matrix, with ``weight`` in place of its own weights."""
+    def fit(self, features: Features, label: Array, weight: Array) -> BoostedModel:
+        """Train on all rows of the matrix, with ``weight`` in place of its own weights; empty where all count alike."""
         matrix, params, gradient, loss = features.matrix, dict(self.spec.params), None, self.spec.loss
         if loss.has_exposure and "base_score" not in params:
             # With labels of 0 alone XGBoost would start Tweedie at the logarithm of 0, and predict NaN.
-            mean = weighted_mean(label, weight if weight is not None and weight.size else None)
+            mean = weighted_mean(label, weight if weight.size else None)
             if not mean.all():
                 params["base_score"] = loss.base_score(np.maximum(mean, np.finfo(np.float32).tiny))
-        weight = np.empty(0, np.float32) if weight is None else weight
         if on_any_worker(not np.array_equal(matrix.get_weight(), weight)):
             if loss.has_gradient:
                 # The matrix stays unchanged, so other weights require an objective.

@@ -57,8 +57,6 @@ class Estimator:
     spec: Spec
     classes: Sequence[Any] | None
     """The names of the student's classes in the order of the labels, which a frozen estimator must know."""
-    is_frozen: bool
-    """Whether the user has fitted it."""
 
     @property
     def _method(self) -> str:
@@ -69,7 +67,7 @@ class Estimator:
     def check(self, features: Features, label: Array, *, weighted: bool) -> None:
         """Raise, before any training, if it cannot predict for this objective, or was fitted on other columns."""
         name, objective = type(self.estimator).__name__, self.spec.objective
-        learns_classes = self._method == "predict_proba"
+        learns_classes, frozen = self._method == "predict_proba", is_frozen(self.estimator)
         if not hasattr(self.estimator, self._method):
             raise TypeError(
                 f"teacher must have {self._method} for {objective}, got {name}: pass a regressor for numbers, a "
@@ -77,29 +75,28 @@ class Estimator:
             )
         if hasattr(self.estimator, "predict_proba") and not (learns_classes or self.spec.loss.by_query):
             raise TypeError(f"teacher must predict means for {objective}, got the classifier {name}: pass a regressor")
-        if learns_classes and (label.ndim == 2 or (not self.is_frozen and (label % 1).any())):
+        if learns_classes and (label.ndim == 2 or (not frozen and (label % 1).any())):
             raise ValueError(f"teacher must learn one class per row, got the classifier {name}: use teacher='mixed'")
-        fitted_on = getattr(self.estimator, "n_features_in_", None) if self.is_frozen else None
+        fitted_on = getattr(self.estimator, "n_features_in_", None) if frozen else None
         if fitted_on is not None and (n_seen := features.as_table().shape[1]) != fitted_on:
             raise ValueError(f"teacher_sees must give the {name} the {fitted_on} columns of its fit, not {n_seen}")
-        if weighted and not (self.is_frozen or _weight_keyword(self.estimator)):
+        if weighted and not (frozen or _weight_keyword(self.estimator)):
             raise ValueError(f"teacher must take sample_weight where rows have weights, got {name}: leave them out")
 
     def fit(self, features: Features, label: Array, weight: Array | None) -> Estimator:
-        """Fit a clone on these rows; a frozen estimator stays as it is."""
+        """Fit a clone on these rows; a frozen estimator stays as it is, since it ignores all of this."""
         import sklearn
         from sklearn.base import clone
 
         target = label.astype(np.int64) if self._method == "predict_proba" else label
         model = clone(self.estimator)
-        exposure, keyword = _exposure(self.spec.loss, features), None if self.is_frozen else _weight_keyword(model)
+        exposure, keyword = _exposure(self.spec.loss, features), _weight_keyword(model)
         if exposure is not None:
             target, weight = as_rates(label, np.ones(len(label)) if weight is None else weight, exposure)
         weights = {} if weight is None or keyword is None else {keyword: weight}
-        if not self.is_frozen:
-            seed = int(self.spec.params.get("seed", self.spec.params.get("random_state", 0)))
-            unset = [name for name, value in model.get_params().items() if value is None]
-            model.set_params(**{name: seed for name in unset if name.rpartition("__")[2] == "random_state"})
+        seed = int(self.spec.params.get("seed", self.spec.params.get("random_state", 0)))
+        unset = [name for name, value in model.get_params().items() if value is None]
+        model.set_params(**{name: seed for name in unset if name.rpartition("__")[2] == "random_state"})
         with sklearn.config_context(enable_metadata_routing=False):
             try:
                 model.fit(features.as_table(), target, **weights)
@@ -130,12 +127,12 @@ class Estimator:
 
     def _in_order(self, q: Array) -> Array:
         """The columns of ``predict_proba`` in the order of the student's classes; an unseen class has probability 0."""
-        name = type(self.estimator).__name__
-        wanted = list(self.classes if self.is_frozen and self.classes is not None else range(self.spec.n_classes or 2))
+        name, frozen = type(self.estimator).__name__, is_frozen(self.estimator)
+        wanted = list(self.classes if frozen and self.classes is not None else range(self.spec.n_classes or 2))
         own = list(getattr(self.estimator, "classes_", wanted))
         if q.ndim != 2 or q.shape[1] != len(own):
             raise ValueError(f"the predict_proba of {name} must have {len(own)} columns (classes), got shape {q.shape}")
-        if not set(own) <= set(wanted) or (self.is_frozen and len(own) < len(wanted)):
+        if not set(own) <= set(wanted) or (frozen and len(own) < len(wanted)):
             raise ValueError(f"the teacher {name} must have the classes of y, {wanted[:5]}, got {own[:5]}: fit it on y")
         ordered = np.zeros((len(q), len(wanted)))
         ordered[:, [wanted.index(value) for value in own]] = q

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,10 +20,8 @@ from ..._xgb.matrix import rows_without_values, slice_rows
 class Features:
     """The columns of some rows. ``table`` is the user's own table of the same rows, where there is one."""
 
-    def __init__(self, matrix: xgboost.DMatrix, table: Any = None, recoded: Mapping[int, Array] | None = None) -> None:
+    def __init__(self, matrix: xgboost.DMatrix, table: Any = None) -> None:
         self.matrix, self.table = matrix, table
-        self._recoded = recoded or {}
-        """By the position of a column, the code of each of its categories in place of that of the matrix."""
 
     def subset(self, rows: Array) -> Features:
         """The same columns of some of the rows."""
@@ -54,10 +51,6 @@ class Features:
         filled = np.full(stored.shape, np.nan, np.float32)
         rows = np.repeat(np.arange(stored.shape[0]), np.diff(stored.indptr))
         filled[rows, stored.indices] = stored.data
-        for position, codes in self._recoded.items():
-            column = filled[:, position]
-            present = ~np.isnan(column)
-            column[present] = codes[column[present].astype(int)]
         return filled
 
     @property
@@ -102,19 +95,21 @@ class Columns:
         if features.is_category.tolist() != self._is_category:
             named = [name for name, is_category in zip(names, self._is_category, strict=True) if is_category]
             raise ValueError(f"rows must have categories in {describe(named) or 'no column'}, as in training")
-        codes = {}
-        for position, (own, trained) in enumerate(
-            zip(encoded_categories(features.matrix), self._categories, strict=False)
-        ):
+        aligned = Features(features.matrix)
+        own_and_trained = zip(encoded_categories(features.matrix), self._categories, strict=False)
+        for position, (own, trained) in enumerate(own_and_trained):
             if own != trained:
                 categories = decoded_categories(own, names[position])
-                codes[position] = found = decoded_categories(trained, names[position]).get_indexer(categories)
-                if (found < 0).any():
+                codes = decoded_categories(trained, names[position]).get_indexer(categories)
+                if (codes < 0).any():
                     raise ValueError(
                         f"the column {names[position]!r} of rows must have categories that the teacher was trained on, "
-                        f"got {describe(categories[found < 0])}: make them missing"
+                        f"got {describe(categories[codes < 0])}: make them missing"
                     )
-        return Features(features.matrix, recoded=codes)
+                column = aligned.dense[:, position]
+                present = ~np.isnan(column)
+                column[present] = codes[column[present].astype(int)]
+        return aligned
 
 
 class Model(Protocol):

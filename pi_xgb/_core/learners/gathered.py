@@ -36,11 +36,6 @@ _PULSE = 30.0
 """Seconds between two signs of life: XGBoost gives up a worker that is silent for its timeout, 300 by default."""
 
 
-def is_gathered(teacher: Any) -> bool:
-    """Whether this kind of teacher is fitted in one place; XGBoost trains the others over all workers."""
-    return teacher not in ("boosted", "forest")
-
-
 def n_labelled_rows(training: Training) -> int:
     """Return the number of labelled rows of all workers; call it on every worker."""
     return int(global_sum(np.array([training.known.sum()]))[0])
@@ -124,30 +119,26 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
             [np.ones(len(part["label"]), np.float32) if part[name] is None else part[name] for part in parts]
         )
 
-    label, query = np.concatenate([part["label"] for part in parts]), None
-    if first["query"] is not None:
+    label, has_queries = np.concatenate([part["label"] for part in parts]), first["query"] is not None
+    matrix = _matrix([part["matrix"] for part in parts], label, weighted=not has_queries)
+    if has_queries:
         n_queries = np.cumsum([0, *(part["query"].max() + 1 for part in parts)])
-        query = np.concatenate([part["query"] + n_before for part, n_before in zip(parts, n_queries, strict=False)])
-    matrix = _matrix([part["matrix"] for part in parts], label, weighted=query is None)
-    order = np.arange(len(label))
-    if query is not None:
-        set_queries(matrix, query)
+        numbers = [part["query"] + n_before for part, n_before in zip(parts, n_queries, strict=False)]
+        set_queries(matrix, np.concatenate(numbers))
+        order = np.arange(len(label))
     else:
         weight = column("weight")
         keys = [*Features(matrix).dense.T, *label.reshape(len(label), -1).T, *([] if weight is None else [weight])]
         order = np.lexsort(keys[::-1])[np.random.default_rng(recipe.seed).permutation(len(label))]
     training = recipe.training.replace(guides=(), label=label, weight=column("weight"), labelled=None)
     columns: dict[str, Any] = {name: column(name) for name in _COLUMNS}
-    whole = dataclasses.replace(recipe, training=training, features=Features(matrix), **columns)
-    groups = whole.groups
-    if query is None:
-        whole = whole.subset(order)
+    whole = dataclasses.replace(recipe, training=training, features=Features(matrix), **columns).subset(order)
     whole.check()
     fitted = whole.fit_members(needs_whole=needs_whole)
     back = np.argsort(order)
     fitted = fitted._replace(mean=fitted.mean[back], fold_of=fitted.fold_of[back])
     ends = np.cumsum([0 if part is None else len(part["label"]) for part in sent])
-    return pickle.dumps((fitted, ends, groups))
+    return pickle.dumps((fitted, ends, columns["groups"]))
 
 
 def _matrix(frozen: list[dict[str, Any]], label: Any = None, *, weighted: bool = False) -> xgboost.DMatrix:
@@ -168,6 +159,7 @@ def _matrix(frozen: list[dict[str, Any]], label: Any = None, *, weighted: bool =
 
 def _shared_out(recipe: Recipe, pickled: bytes, rank: int) -> Fitted:
     """Return the teacher with the predictions of this worker's rows."""
+    fitted: Fitted
     fitted, ends, groups_of_all = pickle.loads(pickled)
     known = recipe.training.known
     own = slice(ends[rank] - int(known.sum()), ends[rank])
@@ -190,8 +182,7 @@ def _shared_out(recipe: Recipe, pickled: bytes, rank: int) -> Fitted:
         for block in np.array_split(rows, -(-len(rows) // _BLOCK)):
             features = Features(_matrix([freeze(recipe.features.subset(block).matrix)]))
             mean[block] = mean_of(fitted.members, fitted.mixture, features, fold)
-    shared_out: Fitted = fitted._replace(mean=mean, fold_of=fold_of, columns=recipe.columns)
-    return shared_out
+    return fitted._replace(mean=mean, fold_of=fold_of, columns=recipe.columns)
 
 
 def _apart(what: str, work: Callable[[], T]) -> T:
@@ -200,15 +191,9 @@ def _apart(what: str, work: Callable[[], T]) -> T:
     It runs in a thread of its own. XGBoost's communicator belongs to a thread, so there XGBoost is alone: whatever it
     trains, builds or predicts concerns this worker only.
     """
-
-    settings = xgboost.get_config()  # of this thread as well
-
-    def alone() -> T:
-        with xgboost.config_context(**settings):
-            return work()
-
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(alone)
+    settings = partial(xgboost.set_config, **xgboost.get_config())  # of this thread as well
+    with ThreadPoolExecutor(1, initializer=settings) as pool:
+        future = pool.submit(work)
         while on_any_worker(not wait([future], _PULSE).done):
             pass
         with all_or_none(what):

@@ -16,6 +16,7 @@ from ..crossfit import LEFT_OUT, SHARED
 from ..losses import NUMBERS, PROBABILITIES
 from ..teachers import FixedTeacher
 from ..training import About, Teacher, per_label
+from .estimator import is_frozen
 from .features import Columns, Features, Model
 from .mixture import Mixture
 
@@ -30,13 +31,8 @@ class Member(NamedTuple):
     """Its mean loss on the labelled rows, as that of the teacher."""
     weight: float
     """Its share of the teacher's predictions."""
-    whole: Model | None = None
-    """The model of all labelled rows, which predicts rows without a label; None where those of the folds do."""
-
-    @property
-    def predicting(self) -> Sequence[Model]:
-        """The models that predict other rows, by their mean."""
-        return self.models if self.whole is None else [self.whole]
+    predicting: Sequence[Model]
+    """The models that predict other rows, by their mean: one of all labelled rows, or those of the folds."""
 
 
 class Fitted(NamedTuple):
@@ -116,7 +112,7 @@ class LearnedTeacher(FixedTeacher):
     @property
     def learned_here(self) -> bool:
         """Whether its models were fitted on these rows: those of a frozen estimator are unknown."""
-        return not getattr(self.members[0].models[0], "is_frozen", False)
+        return not is_frozen(getattr(self.members[0].models[0], "estimator", None))
 
     def predict(self, rows: Any) -> Array:
         """Predict the mean of other rows.

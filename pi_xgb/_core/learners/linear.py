@@ -40,8 +40,8 @@ class Linear:
         loss, n_rows = self._spec.loss, len(label)
         weight = np.ones(n_rows) if weight is None else weight.astype(np.float64)
         weight /= weight[weight > 0].mean()
-        target = loss.one_hot(label, np.empty((n_rows, self._spec.n_classes))).astype(np.float64)
-        targets = target.reshape(n_rows, -1)
+        like = np.empty((n_rows, self._spec.n_classes))
+        targets = loss.one_hot(label, like).reshape(n_rows, -1).astype(np.float64)
         encoding = Encoding(features.dense, features.is_category, weight)
         design, offset = encoding.design(features.dense), _offset(features, targets.shape)
 
@@ -51,7 +51,7 @@ class Linear:
         coefficients = np.zeros((targets.shape[1], design.width))
         for outputs in [inside] if loss.multiclass and inside.size else inside[:, None]:
             coefficients[outputs] = _Ridge.scaled(loss, design, targets[:, outputs], weight, offset[:, outputs]).fit()
-        return LinearModel(loss, encoding, coefficients, np.where(at_end, known[0], np.nan), target.ndim == 1)
+        return LinearModel(loss, encoding, coefficients, np.where(at_end, known[0], np.nan))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,8 +64,6 @@ class LinearModel:
     """Of each class or target, its intercept first."""
     constant: Array
     """The mean of a class or target whose labels all lie at one end of their range; NaN for the others."""
-    is_flat: bool
-    """Whether a row has one mean."""
 
     def predict(self, features: Features) -> Array:
         """The mean of each row."""
@@ -75,7 +73,7 @@ class LinearModel:
             margin = self.encoding.design(features.dense).margin(self.coefficients[outputs])
             mean[:, outputs] = self.loss.mean(margin + _offset(features, mean.shape)[:, outputs])
         mean = mean.astype(np.float32)
-        return mean[:, 0] if self.is_flat else mean
+        return mean[:, 0] if mean.shape[1] == 1 else mean
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,11 +99,8 @@ class _Ridge:
         def average(values: Array) -> Array:
             return np.average(values, axis=0, weights=weight)
 
-        intercept = loss.margin_of(average(target))
-        if loss.has_exposure:
-            intercept = intercept - loss.margin_of(average(loss.mean(offset)))
-        else:
-            intercept = intercept - average(offset)
+        average_offset = loss.margin_of(average(loss.mean(offset))) if loss.has_exposure else average(offset)
+        intercept = loss.margin_of(average(target)) - average_offset
         constant = np.zeros((target.shape[1], design.width))
         constant[:, 0] = intercept
         margin, slopes = intercept + offset, []

@@ -28,11 +28,17 @@ class Mixture:
 
     @classmethod
     def fitted(cls, loss: Loss, label: Array, weight: Array | None, means: Sequence[Array]) -> Mixture:
-        """From out-of-fold means of labelled rows; one member stays as it is."""
+        """From out-of-fold means of labelled rows; one member stays as it is, and labels of one value fit nothing.
+
+        ``label`` is ``(n,)`` or ``(n, K)``, ``weight`` that of each row, None where all count the same.
+        """
         if len(means) == 1:
             return cls(loss, np.ones(1))
-        mixture = cls(loss, mixture_weights(loss, label, weight, means))
-        return dataclasses.replace(mixture, temperature=fit_temperature(loss, label, weight, mixture.combine(means)))
+        relative_loss = RelativeLoss(loss, label, weight, means[0])
+        if not relative_loss.labels_vary:
+            return cls(loss, np.full(len(means), 1 / len(means)))
+        mixture = cls(loss, mixture_weights(relative_loss, means))
+        return dataclasses.replace(mixture, temperature=fit_temperature(relative_loss, mixture.combine(means)))
 
     def combine(self, means: Sequence[Array]) -> Array:
         """The mean of each row from those of the members."""
@@ -40,30 +46,16 @@ class Mixture:
         return tempered(self.loss, total.astype(np.float32), self.temperature)
 
 
-def mixture_weights(loss: Loss, label: Array, weight: Array | None, means: Sequence[Array]) -> Array:
+def mixture_weights(relative_loss: RelativeLoss, means: Sequence[Array]) -> Array:
     """The weights w of the members, at least 0, with the sum 1, float64.
 
     They minimise ``(loss of sum_k w_k mean_k) / (loss of the best constant) + |w - 1/K|^2 / sqrt(n)``. With few rows
-    the weights are nearly equal.
-
-    Parameters
-    ----------
-    loss : Loss
-        Of the objective.
-    label : array, (n,) or (n, K)
-        Of the labelled rows.
-    weight : array, (n,), or None
-        Of these rows; None where all count the same.
-    means : arrays
-        What each member predicts for these rows out of fold, on the scale of the label.
+    the weights are nearly equal. ``means`` is what each member predicts for the labelled rows out of fold.
     """
     from scipy import optimize  # XGBoost needs SciPy itself
 
-    relative_loss = _RelativeLoss(loss, label, weight, means[0])
     n_members = len(means)
     equal = np.full(n_members, 1 / n_members)
-    if not relative_loss.labels_vary:
-        return equal
     stacked = np.stack(means).astype(np.float64)
 
     def criterion(weights: Array) -> float:
@@ -81,15 +73,15 @@ def mixture_weights(loss: Loss, label: Array, weight: Array | None, means: Seque
     return weights / weights.sum()
 
 
-def fit_temperature(loss: Loss, label: Array, weight: Array | None, mean: Array) -> float:
+def fit_temperature(relative_loss: RelativeLoss, mean: Array) -> float:
     """The temperature T of probabilities, 1/4 to 4, and 1 of other means.
 
     It minimises ``(loss of margin / T) / (loss of the best constant) + 3 log(T)^2 / sqrt(n)``.
     """
     from scipy import optimize
 
-    relative_loss = _RelativeLoss(loss, label, weight, mean)
-    if not (loss.probabilities and relative_loss.labels_vary):
+    loss = relative_loss.loss
+    if not loss.probabilities:
         return 1.0
 
     def criterion(log_temperature: float) -> float:
@@ -108,7 +100,7 @@ def tempered(loss: Loss, mean: Array, temperature: float) -> Array:
     return loss.mean(loss.margin_of(inside) / temperature).astype(np.float32)
 
 
-class _RelativeLoss:
+class RelativeLoss:
     """The mean loss of predictions, less its least value: 1 for the best constant, 0 for the labels themselves.
 
     It has no unit, so that targets of several scales count the same. Of squared error it is 1 - R2.
@@ -116,7 +108,7 @@ class _RelativeLoss:
 
     def __init__(self, loss: Loss, label: Array, weight: Array | None, like: Array) -> None:
         weight = np.ones(len(label)) if weight is None else weight.astype(np.float64)
-        self._loss, self._rows = loss, weight > 0
+        self.loss, self._rows = loss, weight > 0
         self._weight = weight[self._rows] / weight.sum()
         self._target = target = loss.one_hot(label, like).astype(np.float64)[self._rows]
         self._unit = 1.0 if loss.probabilities else self._average(np.abs(target)) + np.finfo(np.float32).tiny
@@ -138,6 +130,6 @@ class _RelativeLoss:
 
     def _mean_loss(self, mean: Array) -> Array:
         """One value, or one per target, as an array."""
-        low, high = self._loss.range.low + _FROM_END * self._unit, self._loss.range.high - _FROM_END * self._unit
+        low, high = self.loss.range.low + _FROM_END * self._unit, self.loss.range.high - _FROM_END * self._unit
         inside = np.clip(mean, low, high)
-        return np.atleast_1d(self._average(self._loss.value(self._loss.margin_of(inside), self._target)))
+        return np.atleast_1d(self._average(self.loss.value(self.loss.margin_of(inside), self._target)))

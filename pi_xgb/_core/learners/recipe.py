@@ -30,13 +30,14 @@ from ..crossfit import (
     whole_queries,
 )
 from ..training import About, Spec, Training, per_label
-from . import LEARNERS, TEACHERS, members_of
+from . import TEACHERS
 from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Columns, Features, Learner, Model
 from .forest import Forest
-from .gathered import fit_gathered, is_gathered
+from .gathered import fit_gathered
 from .learned_teacher import Fitted, LearnedTeacher, Member
+from .linear import Linear
 from .mixture import Mixture
 
 _MOST_ROWS = 10_000
@@ -122,8 +123,7 @@ class Recipe:
         if any(member.kind == "boosted" for member in fitted.members):
             settings["teacher_params"] = self.boosted_spec.params
         # A frozen estimator learned from other labels.
-        is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
-        labelled = training.known if is_own else training.labelled
+        labelled = training.labelled if is_frozen(self.teacher) else training.known
         return LearnedTeacher(fitted, q, settings, labelled)
 
     def fit_members(self, progress: bool | None = False, *, needs_whole: bool = False) -> Fitted:
@@ -134,19 +134,17 @@ class Recipe:
         known = training.known & is_predicted
         weight = None if training.weight is None else training.weight[known]
         threads = self._threads(int(folds.learnable.sum()))
-        learners = (self if threads is None else self._on_one_thread())._learners()
+        learners = self._learners({} if threads is None else {"nthread": 1})
         if folds.in_sample or training.n_rows <= FEW_ROWS or collective.is_distributed():
             progress = False
         with progress_bar(len(learners) * len(folds.numbers), "teacher", progress) as step:
-            fits: dict[str, Callable[[Array], Model]] = {
-                name: partial(self._fit, learner, folds, step) for name, learner in learners.items()
-            }
+            fits = {name: partial(self._fit, learner, folds, step) for name, learner in learners.items()}
             found = out_of_fold(fits, self._predict, folds, threads or 1, needs_whole=needs_whole)
         means = [mean for mean, _, _ in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
         members = [
-            Member(name, models, loss.mean_value(mean[known], label[known], weight), float(share), whole)
-            for (name, (mean, models, whole)), share in zip(found.items(), mixture.weights, strict=True)
+            Member(name, models, loss.mean_value(mean[known], label[known], weight), float(share), predicting)
+            for (name, (mean, models, predicting)), share in zip(found.items(), mixture.weights, strict=True)
         ]
         mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
@@ -162,41 +160,37 @@ class Recipe:
     @property
     def left_out(self) -> Array:
         """Which rows an estimator does not predict: those without values, where its weight is 0."""
-        reads_all = isinstance(self.teacher, str) or self.teacher_weight is None
-        return (
-            np.zeros(self.training.n_rows, bool) if reads_all else self.features.empty_rows & (self.teacher_weight == 0)
-        )
+        if isinstance(self.teacher, str) or self.teacher_weight is None:
+            return np.zeros(self.training.n_rows, bool)
+        return self.features.empty_rows & (self.teacher_weight == 0)
 
     @property
     def _is_gathered(self) -> bool:
-        return collective.is_distributed() and is_gathered(self.teacher)
+        """Whether it is fitted in one place; XGBoost trains boosting and forests over all workers."""
+        return collective.is_distributed() and self.teacher not in ("boosted", "forest")
 
     @property
     def _estimator(self) -> Estimator:
-        return Estimator(self.teacher, self.training.spec, self.classes, is_frozen(self.teacher))
+        return Estimator(self.teacher, self.training.spec, self.classes)
 
-    def _learners(self) -> dict[str, Learner]:
-        """Return the learner of each member, by the name of its kind."""
+    def _learners(self, threads: Mapping[str, int]) -> dict[str, Learner]:
+        """Return the learner of each member, by the name of its kind; ``threads`` are params on top of the user's."""
         if not isinstance(self.teacher, str):
             return {kind_of(self.teacher): self._estimator}
-        learners: dict[str, Learner] = {}
-        for name in members_of(self.teacher, self.training.spec.loss):
-            if name == "boosted":
-                spec = self.boosted_spec
-                if self.teacher == "mixed" and spec.params.get("booster") != "gblinear":
-                    spec = spec.with_params(**{"max_bin": MIXED_BINS, **spec.params})
-                learners[name] = Boosted(spec, self.num_boost_round, dict(self.keywords))
-            elif name == "forest" and self.teacher == "mixed":
-                learners[name] = Forest(self.training.spec, _TREES)
-            else:
-                learners[name] = LEARNERS[name](self.training.spec)
+        spec, boosted, is_mixed = self.training.spec, self.boosted_spec, self.teacher == "mixed"
+        spec, boosted = spec.with_params(**threads), boosted.with_params(**threads)
+        if is_mixed and boosted.params.get("booster") != "gblinear":
+            boosted = boosted.with_params(**{"max_bin": MIXED_BINS, **boosted.params})
+        learners: dict[str, Learner] = {
+            "boosted": Boosted(boosted, self.num_boost_round, dict(self.keywords)),
+            "forest": Forest(spec, _TREES) if is_mixed else Forest(spec),
+            "linear": Linear(spec),
+        }
+        if not is_mixed:
+            return {self.teacher: learners[self.teacher]}
+        if spec.loss.probabilities:  # where a mixture is as good without a booster
+            del learners["boosted"]
         return learners
-
-    def _on_one_thread(self) -> Recipe:
-        """The same teacher, for folds side by side."""
-        spec = self.training.spec.with_params(nthread=1)
-        training = self.training.replace(spec=spec)
-        return dataclasses.replace(self, training=training, boosted_spec=self.boosted_spec.with_params(nthread=1))
 
     @property
     def whole_groups(self) -> Array | None:
@@ -220,7 +214,7 @@ class Recipe:
         filled = np.ones(n_rows, bool) if isinstance(self.teacher, str) else ~self.features.empty_rows
         learnable = self.training.known & filled
         if self.folds is not None and self.folds.number == crossfit:
-            return self.folds.fitted_on(learnable)
+            return Folds(self.folds.fold_of, learnable, shared=self.folds)
         fold_of = np.zeros(n_rows, int)
         if crossfit:
             fold_of = deal_labelled(label, counting, groups, crossfit, self.seed, classes=classes)
@@ -242,8 +236,7 @@ class Recipe:
         """Return the mean of these rows; many are predicted with all threads, also by a model fitted on one."""
         if len(rows) > FEW_ROWS and hasattr(model, "booster"):
             model.booster.set_param({"nthread": threads_of(self.training.spec.params)})
-        mean: Array = model.predict(self._features_of(rows))
-        return mean
+        return model.predict(self._features_of(rows))
 
     def _features_of(self, rows: Array) -> Features:
         return self.features if len(rows) == self.training.n_rows else self.features.subset(rows)
