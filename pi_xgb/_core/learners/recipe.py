@@ -123,7 +123,8 @@ class Recipe:
         if any(member.kind == "boosted" for member in fitted.members):
             settings["teacher_params"] = self.boosted_spec.params
         # A frozen estimator learned from other labels.
-        labelled = training.labelled if is_frozen(self.teacher) else training.known
+        is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
+        labelled = training.known if is_own else training.labelled
         return LearnedTeacher(fitted, q, settings, labelled)
 
     def fit_members(self, progress: bool | None = False, *, needs_whole: bool = False) -> Fitted:
@@ -181,11 +182,10 @@ class Recipe:
         spec, boosted = spec.with_params(**threads), boosted.with_params(**threads)
         if is_mixed and boosted.params.get("booster") != "gblinear":
             boosted = boosted.with_params(**{"max_bin": MIXED_BINS, **boosted.params})
-        learners: dict[str, Learner] = {
-            "boosted": Boosted(boosted, self.num_boost_round, dict(self.keywords)),
-            "forest": Forest(spec, _TREES) if is_mixed else Forest(spec),
-            "linear": Linear(spec),
-        }
+        learners: dict[str, Learner] = {"boosted": Boosted(boosted, self.num_boost_round, dict(self.keywords))}
+        if self.teacher == "boosted":
+            return learners
+        learners |= {"forest": Forest(spec, _TREES) if is_mixed else Forest(spec), "linear": Linear(spec)}
         if not is_mixed:
             return {self.teacher: learners[self.teacher]}
         if spec.loss.probabilities:  # where a mixture is as good without a booster
