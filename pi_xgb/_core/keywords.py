@@ -172,7 +172,8 @@ class Keywords:
         if self.privileged is not None:
             raise ValueError(
                 "privileged and teacher were both given: teacher must be a name, an estimator, or a list of pairs with "
-                f"one of these, got {type(self.teacher).__name__}. Leave privileged out for arrays or fitted teachers"
+                f"one of these, got {type(self.teacher).__name__}. Leave privileged out for arrays and fitted "
+                "teachers; estimators take a constraint as constraints=[(constraint, weight)]"
             )
         named = self._set(*_OF_TRAINED)
         if not self.is_given:

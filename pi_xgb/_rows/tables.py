@@ -148,7 +148,7 @@ def check_no_text(table: Any, name: str) -> None:
         is_date = dtype.kind in "mM"
         if not (is_date or pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)):
             continue
-        hint = f"pass numbers, or {name}[{column!r}].astype('category') with enable_categorical=True"
+        hint = f"pass numbers, or {name}[{column!r}].astype('category'), in an estimator with enable_categorical=True"
         hint = "pass a number, such as days since an event" if is_date else hint
         raise ValueError(f"the column {column!r} of {name} has dtype {dtype}, which XGBoost does not read: {hint}")
 
