@@ -279,9 +279,7 @@ def test_a_misspelt_parameter_is_pointed_out_and_left_to_xgboost(name):
 
 
 def test_text_and_dates_name_their_column():
-    text = (
-        r"column 'word' of X has dtype .*X\['word'\].astype\('category'\), in an estimator with enable_categorical=True"
-    )
+    text = r"column 'word' of X has dtype .*X\['word'\].astype\('category'\), in an estimator with enable_cat"
     refused(text, X=lambda x, z: x.assign(word="a"), fit=apart)
     refused(text.replace("X", "privileged"), fit=lambda x, z, y: {"privileged": z.assign(word="a")})
     dates = lambda x, z, y: {"privileged": z.assign(seen=pd.Timestamp("2020-01-01"))}  # noqa: E731
