@@ -53,11 +53,11 @@ def test_teacher_params_are_those_of_the_student_without_its_columns():
         assert_same_model(pi_xgb.train(params, rows.dtrain(), 4, teacher=teacher, kl_weight=0.5), ours)
 
 
-@pytest.mark.parametrize("objective", ["binary:logistic", "count:poisson"])
+@pytest.mark.parametrize("objective", ["binary:logistic", "count:poisson", "reg:squarederror/one_output_per_tree"])
 @pytest.mark.parametrize("kind", ["boosted", "forest"])
 def test_a_teacher_that_sees_all_sees_both_matrices_side_by_side(kind, objective):
     rows = Problem(objective)
-    exposure = {"base_margin": rows.margin} if objective == "count:poisson" else {}
+    exposure = {} if objective == "binary:logistic" else {"base_margin": rows.margin}
     dtrain, privileged = rows.dtrain(weighted=True, **exposure), rows.dprivileged(**exposure)
     both = rows.matrix(np.hstack([rows.x, rows.z]), weighted=True, **exposure)
     keywords = {"teacher": kind, "crossfit": 3, "kl_weight": 0.5}
