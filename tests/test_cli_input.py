@@ -392,7 +392,7 @@ def test_options_that_cannot_be_are_named(trained, capsys, arguments, message):
     ],
 )
 def test_options_that_cannot_be_parsed_are_named(capsys, arguments, message):
-    misused(capsys, message, *arguments)
+    assert misused(capsys, message, *arguments).startswith("usage: pi-xgb")
 
 
 def test_teacher_of_ones_own_comes_from_the_folder_of_the_command(files):

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import pi_xgb
-from pi_xgb._rows import groups, row_values, tables, views
+from pi_xgb._rows import groups, scores, supervision, tables, views
 from pi_xgb._rows.labels import encode_labels, read_target
 from pi_xgb.sklearn import PrivilegedXGBClassifier
 
 HIDDEN = np.ma.array([0.0, 1.0, 0.5, 1.0], mask=[True, False, False, False])
 READERS = {
-    "labelled": lambda values: row_values.read_labelled(values, 4),
-    "teacher_weight": lambda values: row_values.read_teacher_weight(values, 4),
-    "groups": lambda values: row_values.checked_groups(values, 4),
-    "y_true": lambda values: row_values.as_labels(values, 4),
-    "y_score": row_values.as_probabilities,
-    "sample_weight": lambda values: row_values.row_weights(values, 4),
+    "labelled": lambda values: supervision.read_labelled(values, 4),
+    "teacher_weight": lambda values: supervision.read_teacher_weight(values, 4),
+    "groups": lambda values: supervision.checked_groups(values, 4),
+    "y_true": lambda values: scores.as_labels(values, 4),
+    "y_score": scores.as_probabilities,
+    "sample_weight": lambda values: supervision.row_weights(values, 4),
     "sensitive_features": lambda values: groups.as_groups(values, 4),
     "sensitive_features['sex']": lambda values: groups.as_groups({"sex": values}, 4),
     "merit": pi_xgb.constraints.Meritocracy,

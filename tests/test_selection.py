@@ -20,7 +20,7 @@ from pi_xgb._core.keywords import METHODS, SEES
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.splits import splits_of, subset
 from pi_xgb._selection.verdict import Measurement, Verdict
-from pi_xgb._stats import Interval
+from pi_xgb._stats.intervals import Interval
 from pi_xgb.constraints import DemographicParity
 from pi_xgb.selection import Selection, select
 

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pi_xgb import _stats
 from pi_xgb._rows import folds
-from pi_xgb._stats import Path, holm, limits, p_value, wilson
+from pi_xgb._stats import intervals
+from pi_xgb._stats.gaps import Path, holm, limits, p_value
+from pi_xgb._stats.intervals import wilson
 from pi_xgb.datasets import make_privileged
 
 
@@ -46,12 +47,12 @@ def test_the_corrected_interval_written_out():
     differences = np.array([0.3, -0.1, 0.4, 0.2])
     error = np.sqrt((1 / 4 + 0.5) * differences.var(ddof=1))
     half = stats.t(3).ppf(0.95) * error
-    assert _stats.corrected_interval(differences, 0.5, 0.9) == pytest.approx((0.2, error, 0.2 - half, 0.2 + half))
-    assert _stats.corrected_interval(differences, 0.5) == _stats.corrected_interval(differences, 0.5, 0.95)
-    alike = _stats.corrected_interval(np.full(3, 0.1), 0.5)
+    assert intervals.corrected_interval(differences, 0.5, 0.9) == pytest.approx((0.2, error, 0.2 - half, 0.2 + half))
+    assert intervals.corrected_interval(differences, 0.5) == intervals.corrected_interval(differences, 0.5, 0.95)
+    alike = intervals.corrected_interval(np.full(3, 0.1), 0.5)
     assert alike.low == alike.mean == alike.high == pytest.approx(0.1)
     assert alike.error == 0
-    assert str(_stats.Interval(0.1, 0, -0.2, 0.3)) == "0.1000 (-0.2000 to 0.3000)"
+    assert str(intervals.Interval(0.1, 0, -0.2, 0.3)) == "0.1000 (-0.2000 to 0.3000)"
 
 
 def test_intervals_of_shares_are_those_of_scipy():
@@ -85,12 +86,12 @@ def test_made_data_is_what_its_parameters_say():
 def test_percentiles_are_of_the_replicates_that_exist():
     replicates = np.random.default_rng(0).normal(size=(50, 3))
     replicates[:20, 1] = replicates[:, 2] = np.nan
-    low, high = _stats.percentiles(replicates, 0.8)
+    low, high = intervals.percentiles(replicates, 0.8)
     for i in (0, 1):
         known = replicates[~np.isnan(replicates[:, i]), i]
         assert (low[i], high[i]) == pytest.approx(tuple(np.quantile(known, [0.1, 0.9])))
     assert np.isnan([low[2], high[2]]).all()
-    assert np.isnan(_stats.percentiles(np.full((4, 1), np.nan), 0.9)).all()
+    assert np.isnan(intervals.percentiles(np.full((4, 1), np.nan), 0.9)).all()
 
 
 def test_holm_passes_over_what_was_not_looked_at():

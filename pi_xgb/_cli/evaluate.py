@@ -20,8 +20,8 @@ import pandas as pd
 import xgboost
 
 from .._core.losses import LOSSES
-from .._rows.row_values import as_cut
-from .model import Model, load_model
+from .._rows.scores import as_cut
+from .model import SavedModel, load_model
 from .options import check_target
 from .output import new_output, print_table
 from .rows import PER_ROW, TARGETS, Rows, later_rows
@@ -34,7 +34,7 @@ OF_OTHERS = {"binary:hinge": "error", "rank:map": "map", "survival:cox": "cox-nl
 CONFIDENCE = 0.95
 
 
-def metrics_of(model: Model) -> list[str]:
+def metrics_of(model: SavedModel) -> list[str]:
     """Return XGBoost's metrics for a model, its loss first."""
     loss = LOSSES.get(model.objective)
     first = loss.with_params(model.objective_params).default_metric if loss else OF_OTHERS.get(model.objective, "")
@@ -72,14 +72,14 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         log(f"{path}: written")
 
 
-def _read_rows(arguments: argparse.Namespace, model: Model, source: Source, log: Log) -> tuple[Rows, pd.DataFrame]:
+def _read_rows(arguments: argparse.Namespace, model: SavedModel, source: Source, log: Log) -> tuple[Rows, pd.DataFrame]:
     """Return the test rows, and the columns of the file."""
     given = {name: [column] for name in (*TARGETS, *PER_ROW) if (column := getattr(arguments, name, None))}
     columns = {"features": model.features, "groups": arguments.groups, **given}
     return later_rows(source, columns, log, model.categories, model.classes, model.objective, model.in_pieces)
 
 
-def _metrics(model: Model, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:
+def _metrics(model: SavedModel, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:
     """Return XGBoost's metrics of all rows."""
     margin = model.scores(rows, output_margin=True)
     chosen = metrics_of(model)

@@ -12,7 +12,7 @@ from .._core.losses import LOSSES, check_bounds
 from .._rows.labels import Target, encode_labels, read_target, warn_of_odd_classes
 from .._rows.names import describe
 from .._rows.per_row import per_row
-from .._rows.row_values import no_labelled_row
+from .._rows.supervision import no_labelled_row
 from .._rows.words import first_text, is_text, place_of
 from .features import check_names
 from .table import values_of

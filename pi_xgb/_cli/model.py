@@ -17,11 +17,11 @@ from .._xgb.categories import categories_of_model, kept_in_pieces, write_categor
 from .._xgb.classes import read_classes, write_classes
 from .features import categories_of
 from .output import new_output
-from .rows import Training
+from .rows import TrainingRows
 
 
 @dataclasses.dataclass(frozen=True)
-class Model:
+class SavedModel:
     """A booster read from a file."""
 
     booster: xgboost.Booster
@@ -56,7 +56,7 @@ class Model:
         return probabilities
 
 
-def load_model(name: str) -> Model:
+def load_model(name: str) -> SavedModel:
     """Read a model file of XGBoost or of this library."""
     booster = load_booster(name)
     if not booster.feature_names:
@@ -66,7 +66,7 @@ def load_model(name: str) -> Model:
     if classes is None and config.n_classes > 1:
         classes = np.arange(config.n_classes)
     features, categories, pieces = list(booster.feature_names), categories_of_model(booster), kept_in_pieces(booster)
-    return Model(booster, config.objective, config.objective_params, features, categories, pieces, classes)
+    return SavedModel(booster, config.objective, config.objective_params, features, categories, pieces, classes)
 
 
 def new_model_file(arguments: argparse.Namespace) -> Path:
@@ -74,7 +74,7 @@ def new_model_file(arguments: argparse.Namespace) -> Path:
     return new_output(arguments, endings=(".ubj", ".json"))
 
 
-def write_model(path: Path, booster: xgboost.Booster, training: Training, arguments: argparse.Namespace) -> None:
+def write_model(path: Path, booster: xgboost.Booster, training: TrainingRows, arguments: argparse.Namespace) -> None:
     """Write an XGBoost file in the format of its ending, with the names of classes and categories."""
     write_classes(booster, training.classes)
     write_categories(booster, categories_of(training.rows.x))

@@ -14,7 +14,7 @@ import xgboost
 from .._arrays import Array
 from .._labels.maturity import mature
 from .._rows.names import describe
-from .._rows.row_values import checked_groups, row_weights
+from .._rows.supervision import checked_groups, row_weights
 from .._rows.words import place_of
 from .._xgb.matrix import matrix_of, set_queries
 from .features import Categories, categories_of, known_features, learned_features
@@ -86,7 +86,7 @@ class Rows:
 
 
 @dataclasses.dataclass(frozen=True)
-class Training:
+class TrainingRows:
     """The input of a training."""
 
     rows: Rows
@@ -142,7 +142,7 @@ def _read(source: Source, columns: Columns, as_text: Sequence[str]) -> pd.DataFr
     return source.read(texts | others, as_text={*as_text, *columns.get("categories", ()), *(texts - others)})
 
 
-def read_training(arguments: argparse.Namespace, log: Log) -> Training:
+def read_training(arguments: argparse.Namespace, log: Log) -> TrainingRows:
     """Read the training rows."""
     params = params_of(arguments)
     check_target(arguments, params["objective"])
@@ -180,7 +180,7 @@ def read_training(arguments: argparse.Namespace, log: Log) -> Training:
     n_rows = f"{len(rows.y)} rows" + f" ({n_gaps} without a label)" * (target.labelled is not None)
     n_columns = f"{len(columns['features'])} features, {len(columns['privileged'])} privileged columns"
     log(f"{file}: {n_rows}, {n_columns}, {target.objective} for {' and '.join(dict.fromkeys(targets))}")
-    return Training(rows, {**params, **target.params}, target.classes, columns)
+    return TrainingRows(rows, {**params, **target.params}, target.classes, columns)
 
 
 def _without_early_labels(
@@ -224,7 +224,7 @@ def later_rows(
     return Rows(x, z, y, _per_row(frame, columns, source.name)).by_query(), frame
 
 
-def read_validation(source: Source, training: Training, log: Log) -> Rows:
+def read_validation(source: Source, training: TrainingRows, log: Log) -> Rows:
     """Read validation rows with the training's columns and categories."""
     rows, file = training.rows, source.name
     if "observed_at" in training.columns:

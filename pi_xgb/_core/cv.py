@@ -19,7 +19,7 @@ from .._rows.checks import check_whole, checked_list
 from .._rows.folds import Fold, row_folds, warn_of_torn_groups, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
-from .._rows.row_values import read_labelled
+from .._rows.supervision import read_labelled
 from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
 from .._xgb.params import user_params
 from .._xgb.rebind import FoldParts, cv_on

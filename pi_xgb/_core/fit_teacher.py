@@ -9,7 +9,7 @@ import xgboost
 from xgboost import collective
 
 from .._rows.matrix_checks import Evals, check_is_dmatrix
-from .._rows.row_values import weight_beside
+from .._rows.supervision import weight_beside
 from .._xgb.matrix import exclusive, rows_without_values
 from .keywords import Keywords
 from .learners.learned_teacher import LearnedTeacher

@@ -16,7 +16,7 @@ from .._arrays import Array, module_for, read_only, to_host
 from .._files import write_file
 from .._rows.checks import check_folder, check_whole
 from .._rows.matrix_checks import check_labels_per_row, check_matrix, check_same_labels
-from .._rows.row_values import row_weights
+from .._rows.supervision import row_weights
 from .._warnings import warn_user
 from .._xgb.booster import configuration_of, load_booster
 from .._xgb.matrix import freeze, slice_rows

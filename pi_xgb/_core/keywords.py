@@ -13,7 +13,7 @@ from xgboost import collective
 
 from .._rows.checks import check_choice, check_whole, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_metric, check_no_overlap, check_same_rows
-from .._rows.row_values import (
+from .._rows.supervision import (
     check_evals_are_labelled,
     checked_groups,
     read_labelled,

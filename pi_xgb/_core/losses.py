@@ -22,7 +22,7 @@ import xgboost
 
 from .._arrays import Array, array_module
 from .._xgb.collective import gathered
-from .._xgb.matrix import copy_rows_info, labels_of
+from .._xgb.matrix import labels_of
 from .._xgb.params import SHARES_ARE_MARGINS
 
 # XGBoost's own floor: p (1 - p) underflows to 0 in float32 from margin 17 on, and a leaf of such rows would
@@ -217,16 +217,6 @@ class Loss:
             losses = 2 * (losses - self.value(self.finite_margins(target), target))
         average = float(np.average(losses.mean(axis=1) if losses.ndim == 2 else losses, weights=weights))
         return average if self.probabilities or self.has_exposure else (2 * average) ** 0.5
-
-    def evaluate(self, mean: Array, matrix: xgboost.DMatrix, params: Params) -> str:
-        """The output of ``Booster.eval`` for these means as predictions of the rows of ``matrix``."""
-        # A booster without trees predicts the base margin of its rows.
-        margin = self.finite_margins(mean)
-        empty = xgboost.DMatrix(np.zeros((len(margin), 1)), base_margin=margin)
-        copy_rows_info(matrix, empty)
-        known = ("objective", "num_class", "nthread", "eval_metric", *self.parameters)
-        own = {name: params[name] for name in known if name in params}
-        return str(xgboost.Booster(own, [empty]).eval(empty, "q"))
 
     def predict(self, margin: Array) -> Array:
         """The predictions of XGBoost's built-in objective, for metrics and ``predict``."""

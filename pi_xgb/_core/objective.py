@@ -14,7 +14,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.matrix_checks import check_is_dmatrix
-from .._rows.row_values import no_labelled_row, read_labelled, read_teacher_weight
+from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
 from .._xgb.booster import calling_booster, configuration_of
 from .._xgb.matrix import labels_of
 from .._xgb.params import check_scale_pos_weight, number_of_classes, user_params

@@ -13,7 +13,7 @@ import xgboost
 from .._arrays import Array, read_only
 from .._rows.checks import check_choice
 from .._rows.per_row import per_row as read_per_row
-from .._rows.row_values import MOST_WEIGHT, read_teacher_weight
+from .._rows.supervision import MOST_WEIGHT, read_teacher_weight
 from .losses import NUMBERS, SHARES, Range
 from .training import HESSIANS, About, Guide, Teacher, Training
 

@@ -13,7 +13,7 @@ from xgboost.callback import TrainingCallback
 
 from .._privacy_record import record_privacy
 from .._rows.matrix_checks import check_evals
-from .._rows.row_values import warn_of_idle_rows
+from .._rows.supervision import warn_of_idle_rows
 from .._version import __version__
 from .._xgb.categories import warn_of_pieces
 from .._xgb.collective import all_or_none, global_max, global_sum, on_any_worker

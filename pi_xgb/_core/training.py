@@ -14,7 +14,7 @@ from .._arrays import Array
 from .._privacy_record import Privacy
 from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix, check_queries
 from .._rows.per_row import check_count
-from .._rows.row_values import no_labelled_row, row_weights
+from .._rows.supervision import no_labelled_row, row_weights
 from .._warnings import warn_user
 from .._xgb.collective import global_max, global_sum, on_any_worker
 from .._xgb.matrix import query_of_row

@@ -24,7 +24,7 @@ from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_jobs, several
 from .._rows.groups import Groups, check_few
 from .._rows.names import describe
-from .._rows.row_values import as_cut
+from .._rows.scores import as_cut
 from .._selection.candidates import PLAIN, positive_weights
 from .._selection.students import Students
 from .._warnings import warn_user

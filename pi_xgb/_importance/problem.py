@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._rows.groups import Groups
-from .._stats import student
+from .._stats.intervals import student
 from .._xgb.trees import Array, sum_rows
 from .score import PARTS, Nodes, ratio, scores
 from .sklearn_trees import SklearnSubject

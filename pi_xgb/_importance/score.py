@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._xgb.trees import Array, Forest
+from .._xgb.trees import Array, TreeArrays
 
 PARTS = 20
 """The number of parts of rows, and of trees, for the jackknife."""
@@ -30,7 +30,7 @@ def ratio(part: Array, whole: Array) -> Array:
 
 
 def scores(
-    forest: Forest, nodes: Nodes, undefined: Array, n_features: int, part: Array, *, bound: bool, carry: bool
+    forest: TreeArrays, nodes: Nodes, undefined: Array, n_features: int, part: Array, *, bound: bool, carry: bool
 ) -> Array:
     """Return the scores ``(P, G + 1, K, F)``: each group against all others, and last the largest bias at each node.
 
@@ -50,7 +50,7 @@ def scores(
     return np.stack(by_place, axis=1).reshape(PARTS, -1, n_outputs, n_features)
 
 
-def _level_bias(forest: Forest, nodes: Nodes, group: int, undefined: Array, *, bound: bool, carry: bool) -> Array:
+def _level_bias(forest: TreeArrays, nodes: Nodes, group: int, undefined: Array, *, bound: bool, carry: bool) -> Array:
     """Return by node the bias of its level, that of its parent's children; 0 at a root."""
     own = nodes.compared[:, group]
     # Summed, not subtracted from the total: the weight of no rows is then exactly 0.
@@ -70,7 +70,9 @@ def _level_bias(forest: Forest, nodes: Nodes, group: int, undefined: Array, *, b
     return level_bias
 
 
-def _by_place(forest: Forest, nodes: Nodes, level_bias: Array, n_outputs: int, n_features: int, part: Array) -> Array:
+def _by_place(
+    forest: TreeArrays, nodes: Nodes, level_bias: Array, n_outputs: int, n_features: int, part: Array
+) -> Array:
     """Return the bias that the splits remove, summed by part, output and feature ``(P, K * F)``."""
     n_places = n_outputs * n_features
     if not forest.levels:

@@ -11,7 +11,7 @@ import pandas as pd
 from .._rows.checks import check_confidence
 from .._rows.groups import Groups, as_groups
 from .._rows.names import describe, plain
-from .._stats import student
+from .._stats.intervals import student
 from .._xgb.trees import Array
 from .subject import Subject, is_booster, read_weights, subject_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._xgb.trees import ALL_OUTPUTS, Array, Forest, Tree, forest_of
+from .._xgb.trees import ALL_OUTPUTS, Array, Tree, TreeArrays, forest_of
 
 
 def has_trees(model: Any) -> bool:
@@ -41,7 +41,7 @@ class SklearnSubject:
         leaves = np.asarray(model.apply(X), np.intp)
         self.n_rows, self._leaves = len(leaves), leaves.reshape(len(leaves), self.n_trees)
 
-    def forest(self) -> tuple[Forest, Array]:
+    def forest(self) -> tuple[TreeArrays, Array]:
         """Return all trees, and the leaf of each row."""
         trees = [
             Tree(tree.children_left, tree.children_right, tree.feature, output, 1.0)

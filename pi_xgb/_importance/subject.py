@@ -11,9 +11,10 @@ from .._rows.checks import check_whole
 from .._rows.groups import Groups
 from .._rows.names import plain
 from .._rows.per_row import check_count
-from .._rows.row_values import as_weights, row_weights
+from .._rows.scores import as_weights
+from .._rows.supervision import row_weights
 from .._xgb.booster import rounds_in_use
-from .._xgb.trees import ALL_OUTPUTS, Array, Forest, forest_with_leaves, read_trees
+from .._xgb.trees import ALL_OUTPUTS, Array, TreeArrays, forest_with_leaves, read_trees
 from .sklearn_trees import SklearnSubject, has_trees
 from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
 
@@ -45,7 +46,7 @@ class Subject:
         of_classes = model.is_multiclass if predictions is None else predictions.of_classes
         self.output_kind = "class" if of_classes else "target"
 
-    def forest(self) -> tuple[Forest, Array]:
+    def forest(self) -> tuple[TreeArrays, Array]:
         """Return all trees, and the leaf of each row."""
         return forest_with_leaves(self.booster, self.model, self.data, self.begin, self.end)
 

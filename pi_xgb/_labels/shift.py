@@ -14,7 +14,7 @@ from .._plots.by_group import plot_propensity
 from .._rows.folds import deal_folds
 from .._rows.per_row import per_row
 from .._rows.tables import as_frame, as_table, beside, check_orders, side_by_side
-from .._stats import Interval, corrected_interval
+from .._stats.intervals import Interval, corrected_interval
 from .._xgb.matrix import matrix_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 from .._rows.checks import check_whole
 from .._rows.groups import as_groups
 from .._rows.per_row import FINITE
-from .._rows.row_values import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold, as_weights
-from .._stats import wilson
+from .._rows.scores import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold, as_weights
+from .._stats.intervals import wilson
 from ..metrics._abroca import Curve, largest_area, roc_curves
 from ..metrics._rates import Values
 from .style import LINES, MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._rows.checks import check_confidence, check_whole
-from .._stats import Values, student
+from .._stats.intervals import Values, student
 from .style import MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke
 
 if TYPE_CHECKING:

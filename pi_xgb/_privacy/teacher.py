@@ -16,7 +16,7 @@ from .._core.training import About, Teacher, Training
 from .._privacy_record import PROVED, STATED, HiddenNames, Privacy
 from .._rows.checks import check_choice, check_whole
 from .._rows.per_row import per_row
-from .._rows.row_values import read_labelled
+from .._rows.supervision import read_labelled
 from .._rows.tables import as_frame, as_table, check_orders, column_names, take_rows
 from .._warnings import warn_user
 from .budget import Budget, Spent, check_budget, check_delta, check_real

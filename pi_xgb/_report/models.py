@@ -14,7 +14,8 @@ from .._importance.subject import Subject, booster_subject, is_booster
 from .._rows.groups import Groups, as_groups, encoded_columns
 from .._rows.names import printable
 from .._rows.per_row import SHARE
-from .._rows.row_values import Bools, Floats, as_cut, as_labels, as_scores, row_weights
+from .._rows.scores import Bools, Floats, as_cut, as_labels, as_scores
+from .._rows.supervision import row_weights
 from .._rows.tables import check_orders
 from ..metrics._rates import Values
 

@@ -13,8 +13,9 @@ import pandas as pd
 from .._importance.fair_importance import fair_importance
 from .._importance.shap_gap import shap_gap
 from .._rows.groups import everyone
-from .._rows.row_values import as_weights
-from .._stats import holm, percentiles, resamples
+from .._rows.scores import as_weights
+from .._stats.gaps import holm
+from .._stats.intervals import percentiles, resamples
 from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
 from ..metrics._rates import Decisions, Values, share

@@ -10,7 +10,7 @@ import pandas as pd
 from .._arrays import Array
 from .._warnings import warn_user
 from .per_row import FINITE_IN_SINGLE, per_row, unboxed
-from .row_values import no_labelled_row
+from .supervision import no_labelled_row
 from .words import EMPTY
 
 OF_TWO_CLASSES = ("binary:logistic", "binary:logitraw", "reg:logistic")

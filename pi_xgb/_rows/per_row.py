@@ -17,7 +17,7 @@ LARGEST = float(np.finfo(np.float64).max)
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
-class Range(NamedTuple):
+class Span(NamedTuple):
     """The least and the greatest number, and words for a message; an infinite end allows infinite numbers."""
 
     low: float
@@ -25,11 +25,11 @@ class Range(NamedTuple):
     words: str = ""
 
 
-ANY_NUMBER = Range(-np.inf, np.inf, "numbers")
-FINITE = Range(-LARGEST, LARGEST, "finite numbers")
-FINITE_IN_SINGLE = Range(-_LARGEST_SINGLE, _LARGEST_SINGLE, "finite numbers of single precision")
-NOT_NEGATIVE = Range(0.0, LARGEST, "finite and at least 0")
-SHARE = Range(0.0, 1.0)
+ANY_NUMBER = Span(-np.inf, np.inf, "numbers")
+FINITE = Span(-LARGEST, LARGEST, "finite numbers")
+FINITE_IN_SINGLE = Span(-_LARGEST_SINGLE, _LARGEST_SINGLE, "finite numbers of single precision")
+NOT_NEGATIVE = Span(0.0, LARGEST, "finite and at least 0")
+SHARE = Span(0.0, 1.0)
 
 
 def per_row(
@@ -38,7 +38,7 @@ def per_row(
     n_rows: int | None = None,
     kind: Literal["numbers", "truth values", "values"] = "numbers",
     *,
-    within: Range = ANY_NUMBER,
+    within: Span = ANY_NUMBER,
     missing: Literal["refuse", "keep"] = "refuse",
     several: bool = False,
     dtype: Any = np.float64,

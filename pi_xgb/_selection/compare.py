@@ -17,10 +17,10 @@ from .._plots.by_table import plot_comparison
 from .._rows.checks import check_choice, check_confidence, check_whole, several
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import check_count, on_host
-from .._rows.row_values import checked_groups, row_weights
+from .._rows.supervision import checked_groups, row_weights
 from .._rows.tables import check_no_text, check_orders, row_count
 from .._rows.views import divide
-from .._stats import Interval, student
+from .._stats.intervals import Interval, student
 from .._xgb.matrix import matrix_of, runs, set_queries
 from .._xgb.params import user_params
 from .candidates import Candidate, candidates_of

@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import xgboost
 
 from .._arrays import Array
 from .._core.training import Spec
 from .._rows.matrix_checks import check_metric
+from .._xgb.matrix import copy_rows_info
 
 _SMALLER_IS_BETTER = (
     *("rmse", "rmsle", "mae", "mape", "mphe", "logloss", "error", "mlogloss", "merror"),
@@ -64,9 +66,15 @@ class Score:
 
     def of_mean(self, mean: Array, matrix: xgboost.DMatrix, spec: Spec) -> float:
         """Return the score of these means as predictions of the rows of ``matrix``."""
+        margin, params = spec.loss.finite_margins(mean), self.applied_to(spec.params)
         if self.custom:
-            return float(self.custom(spec.loss.predict(spec.loss.finite_margins(mean)), matrix)[1])
-        return float(spec.loss.evaluate(mean, matrix, self.applied_to(spec.params)).rpartition(":")[-1])
+            return float(self.custom(spec.loss.predict(margin), matrix)[1])
+        # A booster without trees predicts the base margin of its rows.
+        empty = xgboost.DMatrix(np.zeros((len(margin), 1)), base_margin=margin)
+        copy_rows_info(matrix, empty)
+        known = ("objective", "num_class", "nthread", "eval_metric", *spec.loss.parameters)
+        booster = xgboost.Booster({name: params[name] for name in known if name in params}, [empty])
+        return float(str(booster.eval(empty)).rpartition(":")[-1])
 
 
 def score_of(metric: Any, custom_metric: Any, maximize: bool | None, spec: Spec) -> Score:

@@ -24,7 +24,7 @@ from .._rows.checks import check_jobs, check_whole
 from .._rows.folds import warn_of_torn_groups
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
-from .._rows.row_values import (
+from .._rows.supervision import (
     check_evals_are_labelled,
     checked_groups,
     read_labelled,
@@ -32,7 +32,6 @@ from .._rows.row_values import (
     warn_of_idle_rows,
     weight_beside,
 )
-from .._stats import check_standard_errors
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
 from .._xgb.params import objective_name, user_params
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
@@ -295,8 +294,9 @@ def search(
     students, _ = next(iter(models.values()))
     jobs = check_jobs(given["n_jobs"], given["progress"])
     jobs = jobs or jobs_side_by_side(given["params"], students.dtrain.num_row(), score.custom)
-    if given["standard_errors"] is not None:
-        check_standard_errors(given["standard_errors"])
+    bar = given["standard_errors"]
+    if bar is not None and (isinstance(bar, (bool, str)) or not 0 <= bar < np.inf):
+        raise ValueError(f"standard_errors must be finite, at least 0, got {bar!r}: 0.5 is usual")
     fields = ("params", "num_boost_round", "dtrain", "groups", "constraints")
     inputs = {**vars(students.config), **{field: getattr(students, field) for field in fields}}
     inputs |= {keyword: given[keyword] for keyword in ("metric", "custom_metric", "maximize", "seed")}

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from .._stats import Interval, corrected_interval
+from .._stats.intervals import Interval, corrected_interval
 from .candidates import PLAIN, Candidate
 from .scores import Score
 

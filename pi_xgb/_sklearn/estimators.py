@@ -19,7 +19,7 @@ from .._core.training import Teacher
 from .._rows.labels import encode_labels, numbers_of, read_target, read_targets, warn_of_odd_classes
 from .._rows.matrix_checks import check_evals
 from .._rows.per_row import on_host, per_row
-from .._rows.row_values import row_weights
+from .._rows.supervision import row_weights
 from .._rows.tables import as_table, check_orders, row_count, take_rows
 from .._rows.views import divide, student_part
 from .._xgb.classes import read_classes, write_classes

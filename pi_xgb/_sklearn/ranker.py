@@ -9,7 +9,7 @@ import pandas as pd
 import xgboost
 
 from .._rows.matrix_checks import check_evals
-from .._rows.per_row import Range, per_row
+from .._rows.per_row import Span, per_row
 from .._rows.tables import check_orders, row_count
 from .estimators import PrivilegedXGBModel
 
@@ -127,6 +127,6 @@ def _check_qid(X: Any, qid: Any, name: str, X_name: str) -> None:
         return
     check_orders({X_name: X, name: qid})
     hint = "sort all rows by it (numpy.argsort(qid, kind='stable')), or renumber the queries (pandas.factorize(qid)[0])"
-    query = per_row(name, qid, row_count(X), within=Range(0, 2**32 - 1), table=X_name, hint=hint)
+    query = per_row(name, qid, row_count(X), within=Span(0, 2**32 - 1), table=X_name, hint=hint)
     if (query % 1).any() or (np.diff(query) < 0).any():
         raise ValueError(f"{name} must hold whole numbers that never decrease from row to row: {hint}")

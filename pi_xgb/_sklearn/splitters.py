@@ -14,7 +14,7 @@ from .._arrays import Array
 from .._rows.folds import check_enough_groups
 from .._rows.labels import read_target, read_targets
 from .._rows.per_row import on_host
-from .._rows.row_values import checked_groups
+from .._rows.supervision import checked_groups
 
 Fold = tuple[Array, Array]
 

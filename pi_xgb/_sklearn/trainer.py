@@ -18,7 +18,7 @@ from .._core.losses import Loss
 from .._core.train import train_by
 from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host
-from .._rows.row_values import weight_beside
+from .._rows.supervision import weight_beside
 from .._rows.tables import as_frame, check_no_text, column_names, row_count, rows_without_values
 from .._rows.views import Views
 from .._warnings import warn_user

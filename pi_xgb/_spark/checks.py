@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, DataType, FloatType, NumericType
 
-from .._rows.row_values import no_labelled_row
+from .._rows.supervision import no_labelled_row
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -85,7 +85,7 @@ def _names_inside(dataset: DataFrame, names: str | list[str]) -> set[str]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows:
+class RowCounts:
     """The result of one pass over the labels."""
 
     n_labelled: int
@@ -96,7 +96,7 @@ class Rows:
     """The smallest and the largest label."""
 
 
-def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unlabelled: bool = False) -> Rows:
+def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unlabelled: bool = False) -> RowCounts:
     """Check labels, weights and validation indicators in one pass; XGBoost would accept some of these errors."""
     known = is_labelled(columns)
     label = F.when(known, _column(columns.label).cast("double"))
@@ -143,7 +143,7 @@ def check_rows(dataset: DataFrame, columns: Columns, *, classes: bool, teach_unl
             f"the classes in {columns.label!r} must be two or more, 0, 1, ... without a gap, got {distinct[0]} "
             f"different labels from {low:g} to {high:g}: encode them with pyspark.ml.feature.StringIndexer"
         )
-    return Rows(n_train - n_unlabelled, n_unlabelled, n_validation, (low, high))
+    return RowCounts(n_train - n_unlabelled, n_unlabelled, n_validation, (low, high))
 
 
 def _is_bad_weight(name: str) -> Column:

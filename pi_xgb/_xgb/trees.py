@@ -72,7 +72,7 @@ def _tree(tree: dict[str, Any], output: int, weight: float) -> Tree:
 
 
 @dataclass(frozen=True)
-class Forest:
+class TreeArrays:
     """Several trees end to end; a tree of all outputs is repeated for each of them.
 
     ``left``, ``right`` (-1 at a leaf) and ``feature`` are by node, ``(N,)``. ``first`` is where each tree
@@ -101,7 +101,7 @@ class Forest:
         return at_leaves
 
 
-def forest_of(trees: Sequence[Tree], n_outputs: int) -> Forest:
+def forest_of(trees: Sequence[Tree], n_outputs: int) -> TreeArrays:
     """Lay trees end to end."""
     entries = [
         (column, output, tree)
@@ -119,12 +119,12 @@ def forest_of(trees: Sequence[Tree], n_outputs: int) -> Forest:
         nodes = np.concatenate([left[split], right[split]])
     feature = np.concatenate([tree.feature for tree in repeated])
     weight = np.array([tree.weight for tree in repeated])
-    return Forest(left, right, feature, first, np.array(columns), np.array(outputs), weight, levels)
+    return TreeArrays(left, right, feature, first, np.array(columns), np.array(outputs), weight, levels)
 
 
 def forest_with_leaves(
     booster: xgboost.Booster, model: TreeModel, data: xgboost.DMatrix, begin: int, end: int
-) -> tuple[Forest, Array]:
+) -> tuple[TreeArrays, Array]:
     """Return the trees of some rounds with their leaf ids ``(n, T)``."""
     first, last = model.rounds[begin], model.rounds[end]
     if first == last:
@@ -135,7 +135,7 @@ def forest_with_leaves(
 
 
 def sum_rows(
-    forest: Forest, leaves: Array, rows_of_output: Callable[[int], tuple[Array, Array, Array]], n_codes: int
+    forest: TreeArrays, leaves: Array, rows_of_output: Callable[[int], tuple[Array, Array, Array]], n_codes: int
 ) -> tuple[Array, Array]:
     """Return weight by node and code ``(N, n_codes)`` and value by node ``(N,)`` of the rows that pass each node.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._rows.groups import Groups, as_groups
-from .._rows.row_values import Bools, Floats, as_labels, as_scores, as_weights
+from .._rows.scores import Bools, Floats, as_labels, as_scores, as_weights
 from ._disparities import Undefined, check_undefined
 from ._rates import Values, warn_undefined
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from .._rows.checks import check_whole
 from .._rows.names import in_words
-from .._stats import LEAST_DRAWS, Path, below_upper, limits, p_value, wilson
+from .._stats.gaps import LEAST_DRAWS, Path, below_upper, limits, p_value
+from .._stats.intervals import wilson
 from ._disparities import COMPARED, largest_between
 from ._rates import RATES, Decisions, Values
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._rows.groups import as_groups, everyone
-from .._rows.row_values import as_cut, as_labels, as_probabilities
+from .._rows.scores import as_cut, as_labels, as_probabilities
 from .._rows.tables import check_orders
 from ._report import ALL
 

@@ -10,8 +10,8 @@ import pandas as pd
 
 from .._rows.checks import check_bootstrap, check_choice, several
 from .._rows.groups import as_groups
-from .._rows.row_values import as_cut, as_scored
-from .._stats import holm
+from .._rows.scores import as_cut, as_scored
+from .._stats.gaps import holm
 from ._abroca import largest_area, roc_curves
 from ._chance import N_NULL, check_null, statistics
 from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._rows.groups import Groups, as_groups, everyone
 from .._rows.names import describe
 from .._rows.per_row import per_row
-from .._rows.row_values import Bools, as_labels, as_weights
+from .._rows.scores import Bools, as_labels, as_weights
 
 Values = NDArray[np.float64]
 

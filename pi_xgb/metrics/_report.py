@@ -10,8 +10,8 @@ import pandas as pd
 
 from .._rows.checks import check_bootstrap
 from .._rows.groups import Groups, as_groups, encoded_columns, everyone, groups_of
-from .._rows.row_values import as_cut, as_scored
-from .._stats import wilson
+from .._rows.scores import as_cut, as_scored
+from .._stats.intervals import wilson
 from ._abroca import ROC_NEEDS
 from ._rates import RATES, Decisions, warn_undefined
 from ._scored import MEASURES, ScoredGroups

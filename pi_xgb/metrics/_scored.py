@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .._rows.row_values import Floats
+from .._rows.scores import Floats
 from ._rates import RATES, Decisions, Values, share
 
 MEASURES = (*RATES, "auc")

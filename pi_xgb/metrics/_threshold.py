@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._rows.names import describe
 from .._rows.per_row import ANY_NUMBER, SHARE, per_row
-from .._rows.row_values import Bools, Floats, as_labels, as_scores, as_weights
+from .._rows.scores import Bools, Floats, as_labels, as_scores, as_weights
 from ._rates import Values, as_function
 
 Rule = Callable[[Values, Values, Values, Values], Any]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._rows.groups import as_groups
 from .._rows.names import plain
 from .._rows.per_row import SHARE
-from .._rows.row_values import as_cut, as_scores
+from .._rows.scores import as_cut, as_scores
 from ._abroca import abroca
 from ._disparities import equal_opportunity, equalized_odds, statistical_parity
 from ._rates import as_function

@@ -74,7 +74,7 @@ def as_rates(mean: Array, weight: Array, exposure: Array) -> tuple[Array, Array]
     return mean / exposure, weight * (exposure.mean(axis=1) if exposure.ndim == 2 else exposure)
 
 
-class Columns:
+class TrainedColumns:
     """The columns that a teacher was trained on, and XGBoost's codes of their categories.
 
     No codes are stored where XGBoost reads the rows, or an estimator the user's own table: both know the categories.

@@ -17,7 +17,7 @@ from ..losses import NUMBERS, PROBABILITIES
 from ..teachers import FixedTeacher
 from ..training import About, Teacher, per_label
 from .estimator import is_frozen
-from .features import Columns, Features, Model
+from .features import Features, Model, TrainedColumns
 from .mixture import Mixture
 
 
@@ -47,7 +47,7 @@ class Fitted(NamedTuple):
     """The number of the model that was fitted without each row; negative as in ``Folds``."""
     crossfit: int
     """The number of folds; 0 for predictions of the training rows."""
-    columns: Columns
+    columns: TrainedColumns
 
 
 def mean_of(members: Sequence[Member], mixture: Mixture, features: Features, fold: int = SHARED) -> Array:

@@ -33,7 +33,7 @@ from ..training import About, Spec, Training, per_label
 from . import TEACHERS
 from .boosted import Boosted
 from .estimator import Estimator, is_estimator, is_frozen
-from .features import Columns, Features, Learner, Model
+from .features import Features, Learner, Model, TrainedColumns
 from .forest import Forest
 from .gathered import fit_gathered
 from .learned_teacher import Fitted, LearnedTeacher, Member
@@ -154,9 +154,9 @@ class Recipe:
         return Fitted(members, mixture, mean, loss_of_all, fold_of, crossfit, self.columns)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> TrainedColumns:
         """The columns that it learns from."""
-        return Columns(self.features, are_read_by_xgboost=self.teacher in ("boosted", "forest"))
+        return TrainedColumns(self.features, are_read_by_xgboost=self.teacher in ("boosted", "forest"))
 
     @property
     def left_out(self) -> Array:

@@ -1,4 +1,4 @@
-"""Keywords with a value per row: labelled, weights and groups of trainings, labels and scores of metrics."""
+"""Who supervises each row of a training: labels, teachers and their weights, groups that stay together."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._warnings import warn_user
-from .per_row import ANY_NUMBER, LARGEST, NOT_NEGATIVE, SHARE, Range, per_row
-
-Floats = NDArray[np.floating[Any]]
-Bools = NDArray[np.bool_]
+from .per_row import LARGEST, NOT_NEGATIVE, Span, per_row
 
 MOST_WEIGHT = 1e12
 """Larger weights swamp the labels in float32."""
@@ -47,7 +44,7 @@ def read_teacher_weight(teacher_weight: Any, n_rows: int | None = None, name: st
     if teacher_weight is None:
         return None
     hint = "0 ignores the teacher in a row, 1 gives it the weight kl_weight"
-    weights = per_row(name, teacher_weight, n_rows, within=Range(0.0, MOST_WEIGHT), table="dtrain", hint=hint)
+    weights = per_row(name, teacher_weight, n_rows, within=Span(0.0, MOST_WEIGHT), table="dtrain", hint=hint)
     return None if (weights == 1).all() else weights
 
 
@@ -92,49 +89,3 @@ def check_evals_are_labelled(labelled: Array | None, dtrain: xgboost.DMatrix, ev
         raise ValueError(
             "dtrain with unlabelled rows must not be among the evals: pass dtrain.slice(np.flatnonzero(labelled))"
         )
-
-
-def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", table: str = "y_score") -> Bools:
-    """Return the true labels, 0 or 1."""
-    hint = "leave out rows without a label, and recode the others, as in (y == positive_class).astype(int)"
-    return per_row(name, y_true, n_rows, "truth values", table=table, hint=hint)
-
-
-def as_scores(y_score: Any, within: Range = ANY_NUMBER, hint: str = "", name: str = "y_score") -> Floats:
-    """Return scores of any scale; float32 stays float32, so that comparisons match the user's."""
-    return per_row(name, y_score, within=within, dtype=None, hint=hint)
-
-
-def as_probabilities(y_score: Any, name: str = "y_score") -> Floats:
-    """Return scores that are probabilities."""
-    return as_scores(y_score, SHARE, "margins become probabilities by 1 / (1 + exp(-margin))", name)
-
-
-def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64]]:
-    """Return labels, probabilities and weights of the same rows."""
-    scores = as_probabilities(y_score)
-    return as_labels(y_true, scores.size), scores, as_weights(sample_weight, scores.size)
-
-
-def as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    """Return the weight of each row, 1 without weights."""
-    weights = row_weights(sample_weight, n_rows)
-    return np.ones(n_rows) if weights is None else weights
-
-
-def as_threshold(threshold: Any) -> float:
-    """Return a single threshold."""
-    if np.ndim(threshold) != 0 or isinstance(threshold, (str, bool)) or threshold is None:
-        raise TypeError(f"threshold must be one number, got {threshold!r}")
-    if np.isnan(threshold):
-        raise ValueError("threshold is NaN, which selects no row: pass a number")
-    return float(threshold)
-
-
-def as_cut(threshold: Any) -> float:
-    """Return a single threshold of probabilities."""
-    cut = as_threshold(threshold)
-    # choose_threshold returns a value just below 0 to select every row when a probability is 0.
-    if not -1e-6 <= cut <= 1:
-        raise ValueError(f"threshold must lie between 0 and 1, as probabilities do, got {cut:g}: divide percent by 100")
-    return cut
