@@ -30,7 +30,7 @@ from pi_xgb._selection.candidates import PLAIN, Candidate
 from pi_xgb._selection.rivals import BASELINE, RIVALS, SELF, STUDENT, rival_means, with_imputed
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.students import FoldStudents, Students
-from pi_xgb._stats import corrected_interval
+from pi_xgb._stats.intervals import corrected_interval
 
 DRAWS = 4
 SETS = ("heart", "student_mat", "student_por", "compas", "credit", "dutch")
