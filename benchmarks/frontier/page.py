@@ -13,7 +13,7 @@ from benchmarks.frontier.cells import CONSTRAINTS, KL_WEIGHTS, ONLY_ON, peers
 from benchmarks.frontier.rates import rates_section
 from benchmarks.intervals import Interval, corrected_interval, with_bounds
 from benchmarks.pictures import PALETTE, panels, save
-from benchmarks.text import joined, paragraphs, table
+from benchmarks.text import joined, number, paragraphs, table
 
 FAIRNESS = {name: "SP" if name.startswith("DemographicParity") else "EO" for name in CONSTRAINTS}
 TABULATED = "Constraints on distributions"
@@ -144,16 +144,13 @@ def compared_section(forms: dict[str, pd.DataFrame]) -> list[str]:
     for title, compared in forms.items():
         lines += [f"### {title}", ""]
         if title == TABULATED:
-            lines += table([*COMPARED[:5], "difference in accuracy"], map(cells_of, compared.iloc))
+            rows = []
+            for *names, gap, own, _, _, _, mean, half, _ in compared.itertuples(index=False):
+                rows.append([*names, number(gap), number(own), with_bounds(Interval(mean, half, 0))])
+            lines += table([*COMPARED[:5], "difference in accuracy"], rows)
         counts = ", ".join(f"{name} {count}" for name, count in compared.verdict.value_counts().items())
         lines += [f"Of {len(compared)} distinct comparisons: {counts}.", ""]
     return lines
-
-
-def cells_of(row: pd.Series) -> list[str]:
-    gaps = (f"{row[name]:.3f}" for name in COMPARED[3:5])
-    difference = with_bounds(Interval(row["difference"], row["half width"], 0))
-    return [*(str(row[name]) for name in COMPARED[:3]), *gaps, difference]
 
 
 def reading(forms: dict[str, pd.DataFrame]) -> str:

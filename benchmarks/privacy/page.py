@@ -15,7 +15,7 @@ from benchmarks.intervals import Interval, corrected_interval, with_bounds
 from benchmarks.privacy import attacks, central, cost, few, printed
 from benchmarks.privacy.cost import OPEN, PLAIN
 from benchmarks.privacy.sets import SPLITS
-from benchmarks.text import number, signed, table
+from benchmarks.text import number, paragraph, paragraphs, signed, table
 from pi_xgb._privacy.teacher import FEW_LABELS
 
 CHEAP = 0.002
@@ -23,15 +23,16 @@ SHOWN = "histogram"
 PLACE = ["dataset", "labels"]
 
 ABOUT = """\
-`python -m benchmarks.privacy`. The cost of [a private teacher](../docs/privacy.md) in AUC, the number of rows
-from which it is small, and the results of attacks. delta is {delta:g} where no other is named.
+`python -m benchmarks.privacy`. The cost of [a private teacher](../docs/privacy.md) in AUC, the number of rows from
+which it is small, and the results of attacks. delta is {cost.DELTA:g} where no other is named.
 
-A repeat draws at most {test} rows for testing and {training} for training; **all** of these have a label, or **few**,
-as many as the tables say. Students are plain XGBoost of depth {depth}, eta {eta:g}, {rounds} rounds. "{open}" has a
-teacher that is KbPIB's, cross-fitted. Private teachers have split {share:g} and clip {clip:g}. kl_weight is one of 0
-(plain), {weights}, by the log loss of held-out rows ({apart_all} where all have labels, {apart_few} where few have),
-for teachers with and without privacy; that costs no privacy. In brackets stands the 95 % interval over paired repeats
-(corrected for shared rows, Nadeau and Bengio 2003, on public sets; simulated data share none)."""
+A repeat draws at most {cost.TEST:,} rows for testing and {cost.TRAINING:,} for training; **all** of these have a
+label, or **few**, as many as the tables say. Students are plain XGBoost of depth {cost.PARAMS[max_depth]}, eta
+{cost.PARAMS[eta]:g}, {cost.ROUNDS} rounds. "{cost.OPEN}" has a teacher that is KbPIB's, cross-fitted. Private
+teachers have split {cost.SHARE:g} and clip {cost.CLIP:g}. kl_weight is one of 0 (plain), {weights}, by the log loss
+of held-out rows ({cost.APART[all]} where all have labels, {cost.APART[few]} where few have), for teachers with and
+without privacy; that costs no privacy. In brackets stands the 95 % interval over paired repeats (corrected for shared
+rows, Nadeau and Bengio 2003, on public sets; simulated data share none)."""
 
 SIZES = """\
 Simulated data, histogram, the AUC that privacy costs: the student of the teacher without privacy less that of
@@ -39,25 +40,25 @@ the private one. Where few have labels it is one row in {one_in}. The list has t
 below {cheap:g}. Read the cost beside the gain: where all have labels, both are small."""
 
 FEW = """\
-Simulated data, {rows:,} rows, gain in AUC over plain XGBoost on the labelled rows.
-"{alone}" is the default where at most {most:.0%} of the rows has a label; here it is
-measured at every number. "{itself}" uses no z: its teacher is plain XGBoost's own prediction for the
-rows without a label. "{response}" replaces the cell of each row's z by a random one, so that nobody
-need be trusted with z. "{ebm}" is a DP-EBM trained on x and y of the labelled rows, with delta
-{delta:g}; its guarantee covers x and y as well. {apart} rows are held out to choose kl_weight."""
+Simulated data, {cost.TRAINING:,} rows, gain in AUC over plain XGBoost on the labelled rows. "{alone}" is the default
+where at most {most:.0%} of the rows has a label; here it is measured at every number. "{few.SELF}" uses no z: its
+teacher is plain XGBoost's own prediction for the rows without a label. "{few.RESPONSE}" replaces the cell of each
+row's z by a random one, so that nobody need be trusted with z. "{few.ALONE}" is a DP-EBM trained on x and y of the
+labelled rows, with delta {few.DELTA:g}; its guarantee covers x and y as well. {few.APART} rows are held out to choose
+kl_weight."""
 
 CENTRAL = """\
-Gain in AUC over plain XGBoost, {rows:,} rows. "{each}" is the default.
-"{sums}" is `fit(..., x=x)`: noise is added to sums over all rows without a label.
-"{curved}", where every second column of x is |x - 0.5| or sin(3 x), and the gains without privacy are in [the
+Gain in AUC over plain XGBoost, {cost.TRAINING:,} rows. "{central.EACH_ROW}" is the default.
+"{central.SUMS}" is `fit(..., x=x)`: noise is added to sums over all rows without a label.
+"{central.CURVED}", where every second column of x is |x - 0.5| or sin(3 x), and the gains without privacy are in [the
 table](results/privacy_central.csv.gz)."""
 
 ATTACKS = """\
-`pi_xgb.privacy.audit` on {rows} rows whose z predicts y nearly and whose x identifies each row, the worst
-case. Neighbours: z of one row differs. Values: z of {secrets} rows is drawn, and guessed. The student has deep trees,
-{rounds} rounds and kl_weight {kl_weight:g}. A bound holds with {confidence:.0%}; with {runs} runs none above about
-{most:.1f} can be shown for one row. Teachers without a stated epsilon give no guarantee. A bound above the
-stated epsilon would prove a violation."""
+`pi_xgb.privacy.audit` on {attacks.ROWS} rows whose z predicts y nearly and whose x identifies each row, the worst
+case. Neighbours: z of one row differs. Values: z of {attacks.SECRETS} rows is drawn, and guessed. The student has
+deep trees, {attacks.ROUNDS} rounds and kl_weight {attacks.KL_WEIGHT:g}. A bound holds with {attacks.CONFIDENCE:.0%};
+with {runs} runs none above about {most:.1f} can be shown for one row. Teachers without a stated epsilon give no
+guarantee. A bound above the stated epsilon would prove a violation."""
 
 
 def text(folder: Path, figures: Path) -> str:
@@ -66,7 +67,8 @@ def text(folder: Path, figures: Path) -> str:
     def lines_of(part: str) -> pd.DataFrame:
         return read(f"privacy_{part}", folder) if exists(f"privacy_{part}", folder) else pd.DataFrame()
 
-    out = ["# What privacy costs", "", about(), ""]
+    weights = ", ".join(f"{weight:g}" for weight in cost.KL_WEIGHTS)
+    out = ["# What privacy costs", "", paragraphs(ABOUT.format(cost=cost, weights=weights)), ""]
     if len(lines := lines_of("cost")):
         out += ["## The sets", "", *sets(lines), "## AUC against epsilon", "", *costs(lines)]
     if len(lines := lines_of("sizes")):
@@ -81,23 +83,6 @@ def text(folder: Path, figures: Path) -> str:
         if len(lines := lines_of(part)):
             out += [f"## {title}", "", *section(lines)]
     return "\n".join(out)
-
-
-def about() -> str:
-    return ABOUT.format(
-        delta=cost.DELTA,
-        test=f"{cost.TEST:,}",
-        training=f"{cost.TRAINING:,}",
-        depth=cost.PARAMS["max_depth"],
-        eta=cost.PARAMS["eta"],
-        rounds=cost.ROUNDS,
-        share=cost.SHARE,
-        clip=cost.CLIP,
-        open=OPEN,
-        weights=", ".join(f"{weight:g}" for weight in cost.KL_WEIGHTS),
-        apart_all=cost.APART["all"],
-        apart_few=cost.APART["few"],
-    )
 
 
 def sets(lines: pd.DataFrame) -> list[str]:
@@ -185,16 +170,7 @@ def plans(lines: pd.DataFrame) -> list[str]:
             rows.append([*first, name, *[with_bounds(wide.gain(place, name))] * len(epsilons)])
         for name in names:
             rows.append([*first, name, *(with_bounds(wide.gain(place, name, epsilon)) for epsilon in epsilons)])
-    text = FEW.format(
-        rows=cost.TRAINING,
-        alone=next(iter(few.PLANS)),
-        most=FEW_LABELS,
-        itself=few.SELF,
-        response=few.RESPONSE,
-        ebm=few.ALONE,
-        delta=few.DELTA,
-        apart=few.APART,
-    )
+    text = paragraph(FEW.format(cost=cost, few=few, alone=next(iter(few.PLANS)), most=FEW_LABELS))
     return [text, "", *table(["labels", "plain", "teacher", *(f"epsilon {epsilon:g}" for epsilon in epsilons)], rows)]
 
 
@@ -205,21 +181,13 @@ def central_release(lines: pd.DataFrame) -> list[str]:
         for method in (central.EACH_ROW, central.SUMS):
             found = [wide.gain((name, labels), method, epsilon) for epsilon in few.EPSILONS]
             rows.append([str(labels), method, *map(with_bounds, found)])
-    text = CENTRAL.format(rows=cost.TRAINING, each=central.EACH_ROW, sums=central.SUMS, curved=central.CURVED)
+    text = paragraph(CENTRAL.format(cost=cost, central=central))
     return [text, "", *table(["labels", "teacher", *(f"epsilon {epsilon:g}" for epsilon in few.EPSILONS)], rows)]
 
 
 def found(lines: pd.DataFrame) -> list[str]:
     runs = int(lines["runs"].max())
-    text = ATTACKS.format(
-        rows=attacks.ROWS,
-        secrets=attacks.SECRETS,
-        rounds=attacks.ROUNDS,
-        kl_weight=attacks.KL_WEIGHT,
-        confidence=attacks.CONFIDENCE,
-        runs=runs,
-        most=np.log(runs / 15),
-    )
+    text = paragraph(ATTACKS.format(attacks=attacks, runs=runs, most=np.log(runs / 15)))
     rows = []
     for (teacher, sees, stated), own in lines.groupby(["teacher", "sees", "stated"], sort=False):
         cells = [f"{item.bound:.2f} ({item.accuracy:.0%})" for item in own.itertuples()]

@@ -2,6 +2,7 @@
 
     python -m benchmarks.scale
     python -m benchmarks.scale --only rows=10000,30000,100000
+    python -m benchmarks.scale --tables scale_recipe            the recipe for few labels, some minutes
     python -m benchmarks.scale.external      a run whose data is larger than the memory it is given
     python -m benchmarks.scale --smoke
 
@@ -21,6 +22,7 @@ from typing import Any
 
 from benchmarks.cells import Line, Table, main
 from benchmarks.measuring import versions
+from benchmarks.scale import recipe
 from benchmarks.scale.cell import METHODS, Cell
 from benchmarks.scale.page import text
 
@@ -60,6 +62,7 @@ def measure(*values: Any, small: bool = False) -> list[Line]:
 
 TABLES = [
     Table("scale", Cell._fields, cells, measure, [SMALL, SMALL._replace(workers=2)]),
+    Table("scale_recipe", ("rows", "labels", "threads", "busy"), lambda: recipe.CELLS, recipe.measure, recipe.SMOKE),
 ]
 
 if __name__ == "__main__":
