@@ -177,6 +177,7 @@ def test_early_stopping_on_a_file_stops_teacher_and_student(files, capsys):
     logloss = history["valid"]["logloss"][best]
     err = capsys.readouterr().err
     assert f"the best is {best + 1}; " in err
+    assert "<LearnedTeacher: boosted 1.00, 1 model(s) each, loss 0." in err
     assert f"on --valid: logloss {logloss:.5g}" in err
     # predict and evaluate use the best round.
     answers, _ = predicted(capsys, "test.csv")

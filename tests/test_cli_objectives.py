@@ -348,11 +348,11 @@ def test_unlabelled_queries_are_taught(ranked: pd.DataFrame, table: pd.DataFrame
 def test_validation_share_has_whole_queries(ranked: pd.DataFrame, monkeypatch: Any) -> None:
     found: dict[str, Any] = {}
 
-    def noted(params: Any, dtrain: Any, rounds: int, *, evals: Any, **_: Any) -> None:
-        found.update(train=dtrain, valid=evals[0][0])
+    def noted(keywords: Any, params: Any, boosting: Any, engine: str) -> None:
+        found.update(train=boosting.dtrain, valid=boosting.evals[0][0])
         raise ValueError("enough is known")
 
-    monkeypatch.setattr("pi_xgb._cli.train.train", noted)
+    monkeypatch.setattr("pi_xgb._cli.train.train_by", noted)
     assert (
         main(["train", "rows.csv", *RANKED, *FEW, *TAUGHT, "--drop", "weight", "--valid", "0.25", "--out", "m.ubj"])
         == 2

@@ -175,7 +175,10 @@ def test_the_loss_of_a_teacher_is_of_labelled_rows_by_their_weights(labelled, we
     weight = (rows.weight if weighted else np.ones(rows.n)) * np.where(rows.y == 1, 3, 1)
     expected = log_loss(rows.y[known], teacher.values[known].astype(float), weight[known])
     assert teacher.loss == pytest.approx(expected, rel=1e-5)
-    assert repr(teacher) == f"<LearnedTeacher: boosted 1.00, 2 model(s) each, loss {expected:.4f} out of fold>"
+    share = np.average(rows.y[known], weights=weight[known])
+    constant = log_loss(rows.y[known], np.full(known.sum(), share), weight[known])
+    loss = f"loss {expected:.4f} ({constant:.4f} for the mean label) out of fold"
+    assert repr(teacher) == f"<LearnedTeacher: boosted 1.00, 2 model(s) each, {loss}>"
     assert capsys.readouterr().out.endswith(f"{teacher}\n")
 
 
@@ -184,7 +187,10 @@ def test_a_teacher_without_a_mean_has_no_loss(objective):
     rows = Problem(objective)
     teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 3, teacher="boosted", crossfit=2)
     assert np.isnan(teacher.loss)
-    assert repr(teacher) == "<LearnedTeacher: boosted 1.00, 2 model(s) each, loss nan out of fold>"
+    assert (
+        repr(teacher)
+        == "<LearnedTeacher: boosted 1.00, 2 model(s) each, loss nan (nan for the mean label) out of fold>"
+    )
 
 
 def test_a_teacher_in_sample_or_frozen_says_on_which_rows_its_loss_is():

@@ -461,7 +461,7 @@ def test_a_continued_model_keeps_its_intercept_on_other_rows(objective: str, eng
     )
 
 
-def test_verbose_eval_shows_the_student_alone(capfd: pytest.CaptureFixture[str]) -> None:
+def test_verbose_eval_shows_a_line_of_the_teacher_and_the_rounds_of_the_student(capfd: pytest.CaptureFixture[str]) -> None:
     data, valid = table("binary:logistic"), table("binary:logistic", 50, seed=5)
     stopped = {**PAPER, "privileged_evals": [(privileged_of(valid), "hidden")], "early_stopping_rounds": 6}
     for keywords in (PAPER, stopped, {"teacher": "boosted", "crossfit": 2}, JOINT):
@@ -471,8 +471,11 @@ def test_verbose_eval_shows_the_student_alone(capfd: pytest.CaptureFixture[str])
             pi_xgb.train(params, matrix(data), 6, privileged=privileged_of(data), **keywords, **shown)
             out, err = capfd.readouterr()
             assert err == ""
-            assert len(out.splitlines()) == n_lines
-            assert all("valid-logloss" in line and "hidden" not in line for line in out.splitlines())
+            lines = out.splitlines()
+            if verbose and keywords is not JOINT:
+                assert lines.pop(0).startswith("kl_weight 0.5 of <LearnedTeacher: boosted 1.00, ")
+            assert len(lines) == n_lines
+            assert all("valid-logloss" in line and "hidden" not in line for line in lines)
 
 
 # --- the loss that is minimised: the blended target, in every setting ----------------------------------------------

@@ -33,8 +33,10 @@ import xgboost
 from xgboost.callback import TrainingCallback
 
 from .._core.keywords import Keywords, default_kl_weight
+from .._core.learners.learned_teacher import LearnedTeacher
 from .._core.losses import LOSSES
-from .._core.train import train
+from .._core.train import train_by
+from .._core.training import Boosting
 from .._progress import progress_bar
 from .._xgb.booster import best_round
 from .model import new_model_file, write_model
@@ -61,11 +63,15 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         params.setdefault("eval_metric", LOSSES[params["objective"]].with_params(params).default_metric)
     history: dict[str, Any] = {}
     keywords = _teacher_keywords(arguments, params, rows, valid)
-    keywords |= {"evals": [] if valid is None else [(valid.student(), "valid")], "evals_result": history}
-    keywords |= {"early_stopping_rounds": arguments.early_stopping, "verbose_eval": False}
+    own: dict[str, Any] = {"evals": [] if valid is None else [(valid.student(), "valid")], "evals_result": history}
+    own |= {"early_stopping_rounds": arguments.early_stopping, "verbose_eval": False}
     with progress_bar(arguments.rounds, "rounds", None) as step:
-        booster = train(params, rows.student(), arguments.rounds, callbacks=[_Steps(step)], **keywords)
+        boosting = Boosting.of(rows.student(), arguments.rounds, {**own, "callbacks": [_Steps(step)]})
+        booster, guides = train_by(Keywords.of(keywords), params, boosting, "auto")
     write_model(path, booster, training, arguments)
+    for guide in guides:
+        if isinstance(guide.teacher, LearnedTeacher):
+            log(str(guide.teacher))
     log(f"{path}: {_summary(booster, history.get('valid', {}))}")
 
 

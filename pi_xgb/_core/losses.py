@@ -203,8 +203,8 @@ class Loss:
             mean = np.maximum(mean, np.finfo(np.float32).tiny)
         return np.asarray(self.margin_of(mean), np.float32)
 
-    def mean_value(self, mean: Array, label: Array, weight: Array | None) -> float:
-        """The loss of these predictions: log loss, rmse or deviance.
+    def mean_value(self, mean: Array, label: Array, weight: Array | None, *, constant: bool = False) -> float:
+        """The loss of these predictions, or with ``constant`` of the mean label: log loss, rmse or deviance.
 
         NaN for rows of total weight 0, and for objectives without a mean.
         """
@@ -212,6 +212,8 @@ class Loss:
         if not (self.has_gradient and weights.sum() > 0):
             return float("nan")
         target = self.one_hot(label, mean)
+        if constant:
+            mean = np.broadcast_to(np.average(target, axis=0, weights=weights), target.shape)
         losses = self.value(self.finite_margins(mean), target)
         if self.has_exposure:
             losses = 2 * (losses - self.value(self.finite_margins(target), target))

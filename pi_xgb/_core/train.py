@@ -23,6 +23,7 @@ from .._xgb.signature import called_like, keyword_names
 from .blend import total_weight
 from .engines import MODULES, Engine, choose
 from .keywords import DEFAULT_METHOD, Keywords, MethodName, with_fitted_teachers
+from .learners.learned_teacher import LearnedTeacher
 from .training import ABOUT_COLUMNS, Boosting, Guide, Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.train)
@@ -188,6 +189,10 @@ def train_by(
             chosen = _engine(engine, training, boosting)
             training = with_fitted_teachers(training, None if boosting.keywords.get("verbose_eval") else False)
             guides = training.guides
+            if boosting.evals and boosting.keywords.get("verbose_eval") and collective.get_rank() == 0:
+                for guide in guides:
+                    if isinstance(guide.teacher, LearnedTeacher):
+                        collective.communicator_print(f"kl_weight {guide.kl_weight:g} of {guide.teacher}\n")
             rows = None if guides else _labelled_alone(training, boosting.dtrain)
             booster = MODULES[chosen].fit(training, boosting) if rows is None else boosting.run(params, rows)
         if guides:

@@ -21,6 +21,7 @@ TRAINING_KEYWORDS: set[str] = set()
 _ELSEWHERE = {
     "alpha": "pass the paper's alpha as kl_weight, and XGBoost's alpha (L1 regularisation) in params, as reg_alpha",
     "feval": "XGBoost renamed it to 'custom_metric'",
+    "privileged_features": "pass the privileged columns as privileged=, a DMatrix beside dtrain, or a table in fit",
     "groups": "pass crossfit_groups= for the teacher's folds, and whole groups as folds= of cv",
     "constraint": "pass a constraint as teacher=, and its weight as kl_weight=",
     "constraints": "pass constraints as teacher=[(constraint, weight), ...]",

@@ -43,6 +43,8 @@ class Fitted(NamedTuple):
     mean: Array
     loss: float
     """Of the mixture, on the labelled rows."""
+    loss_of_mean: float
+    """Of the mean label there."""
     fold_of: Array
     """The number of the model that was fitted without each row; negative as in ``Folds``."""
     crossfit: int
@@ -71,6 +73,8 @@ class LearnedTeacher(FixedTeacher):
         The loss of q on the labelled rows: log loss of probabilities, rmse of numbers, deviance of counts and costs.
         It is out of fold where the teacher is cross-fitted, else on its training rows, where it is no measure of
         quality. NaN for objectives without a mean.
+    loss_of_mean : float
+        The same of predicting the mean label for every row.
 
     Notes
     -----
@@ -91,7 +95,7 @@ class LearnedTeacher(FixedTeacher):
         within.check(q[is_predicted], "the q of the teacher")
         # Taken as an array, q then asks for weights of 0 in the other rows.
         self._q = q if is_predicted.all() else np.where(per_label(is_predicted, q), q, np.float32(np.nan))
-        self.members, self.loss = list(fitted.members), fitted.loss
+        self.members, self.loss, self.loss_of_mean = list(fitted.members), fitted.loss, fitted.loss_of_mean
         self._mixture, self._columns = fitted.mixture, fitted.columns
         self.kind = self.members[0].kind if len(self.members) == 1 else "mixed"
         self.about = About(kind=self.kind, settings=settings, labelled=labelled, within=within)
@@ -150,7 +154,8 @@ class LearnedTeacher(FixedTeacher):
         shares = ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members)
         in_sample = "on its own training rows" if self.learned_here else "on the labelled rows"
         where = "out of fold" if n_models > 1 else in_sample
-        return f"<LearnedTeacher: {shares}, {n_models} model(s) each, loss {self.loss:.4f} {where}>"
+        loss = f"loss {self.loss:.4f} ({self.loss_of_mean:.4f} for the mean label) {where}"
+        return f"<LearnedTeacher: {shares}, {n_models} model(s) each, {loss}>"
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError(

@@ -150,8 +150,9 @@ class Recipe:
         mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
         loss_of_all = loss.mean_value(mean[known], label[known], weight)
+        loss_of_mean = loss.mean_value(mean[known], label[known], weight, constant=True)
         crossfit = 0 if folds.in_sample else len(folds.numbers)
-        return Fitted(members, mixture, mean, loss_of_all, fold_of, crossfit, self.columns)
+        return Fitted(members, mixture, mean, loss_of_all, loss_of_mean, fold_of, crossfit, self.columns)
 
     @property
     def columns(self) -> TrainedColumns:
