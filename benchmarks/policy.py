@@ -34,12 +34,10 @@ from pi_xgb._selection.scores import Score
 from pi_xgb._selection.students import Students, search
 from pi_xgb._selection.verdict import Measurement, Verdict
 
-TELLS, LITTLE, NO_GAIN, SMALL, LARGE, MISLEADS = (
-    *("z predicts better than x", "z predicts little", "no gain", "small gain", "large gain", "z misleads"),
-)
+TELLS, LITTLE, NEW = "z predicts better than x", "z predicts little", "fresh sets"
+MADE = NO_GAIN, _, LARGE, MISLEADS = "no gain", "small gain", "large gain", "z misleads"
 SETS = dict.fromkeys(("heart", "student_mat", "student_por"), TELLS)
 SETS |= dict.fromkeys(("compas", "credit", "dutch"), LITTLE)
-MADE, NEW = (NO_GAIN, SMALL, LARGE, MISLEADS), "fresh sets"
 LABELS, MADE_LABELS, ALL, ROUNDS, MOST_TEST = (50, 100, 200), 100, 600, 60, 1000
 DRAWS, DRAWS_WITH_ALL, DRAWS_MADE, DRAWS_FRESH = 40, 10, 100, 5
 PARAMS: dict[str, Any] = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1, "nthread": 1}
