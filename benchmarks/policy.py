@@ -10,7 +10,7 @@ of the folds only, and is worth the test scores of the model that it chooses. ``
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from pi_xgb._core.crossfit import SharedFolds, Split
 from pi_xgb._core.keywords import TRAINED_KL_WEIGHT, Keywords
 from pi_xgb._selection.candidates import PLAIN, Candidate
 from pi_xgb._selection.compare import table_of
-from pi_xgb._selection.rivals import BASELINE, RIVALS, SELF, STUDENT, rival_means, with_imputed
+from pi_xgb._selection.rivals import BASELINE, RIVALS, SELF, STUDENT, rivals_of
 from pi_xgb._selection.scores import Score
 from pi_xgb._selection.students import Students, search
 from pi_xgb._selection.verdict import Measurement, Verdict
@@ -95,7 +95,6 @@ def measure(name: str, labels: int, draw: int, small: bool = False) -> list[Line
     students = Students.read(PARAMS, ROUNDS, dtrain, Keywords(privileged, labelled=labelled), "policy")
     candidates = {BASELINE: PLAIN, STUDENT: RECIPE, SELF: RECIPE.without_privileged()}
     models = {model: (students, candidate) for model, candidate in candidates.items()}
-    imputed = with_imputed(students)
     inner = Students.read(PARAMS, ROUNDS, dtrain.slice(learn), Keywords(), "policy")
     splits = [
         split._replace(train=learn[split.train], test=learn[split.test])
@@ -104,7 +103,7 @@ def measure(name: str, labels: int, draw: int, small: bool = False) -> list[Line
     shared = SharedFolds.of_splits(splits, len(rows), np.isin(np.arange(len(rows)), learn), None)
     splits = [split._replace(shared=one) for split, one in zip(splits, shared, strict=True)]
     on_test = Split(0, TEST, learn, held_out)
-    rivals = partial(rival_means, imputed=imputed)
+    rivals = rivals_of(students)
     *found, loss = search("compare", models, [*splits, on_test], LOSS, GIVEN, lambda _: rivals)
     (auc,) = search("compare", models, [on_test], AUC, GIVEN, lambda _: rivals)
     lines = table_of(splits, found, LOSS)

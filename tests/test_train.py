@@ -461,7 +461,7 @@ def test_a_continued_model_keeps_its_intercept_on_other_rows(objective: str, eng
     )
 
 
-def test_verbose_eval_shows_a_line_of_the_teacher_and_the_rounds_of_the_student(capfd: pytest.CaptureFixture[str]) -> None:
+def test_verbose_eval_shows_a_line_of_the_teacher_and_the_rounds(capfd: pytest.CaptureFixture[str]) -> None:
     data, valid = table("binary:logistic"), table("binary:logistic", 50, seed=5)
     stopped = {**PAPER, "privileged_evals": [(privileged_of(valid), "hidden")], "early_stopping_rounds": 6}
     for keywords in (PAPER, stopped, {"teacher": "boosted", "crossfit": 2}, JOINT):

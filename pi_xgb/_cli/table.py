@@ -23,8 +23,8 @@ MARKS = frozenset(("", *EMPTY))
 """Common spellings of a missing value."""
 _TRUTH = {spelling: word == "true" for word in ("true", "false") for spelling in (word, word.title(), word.upper())}
 _FORM = (
-    "it must be UTF-8 text (or packed as its ending says) with commas, not semicolons, between the values, points in "
-    "decimal numbers, and a name for every column; a value with a comma needs quotes"
+    "it must be UTF-8 text (or packed as its ending says) with commas, not semicolons or tabs, between the values, "
+    "points in decimal numbers, and a name for every column; a value with a comma needs quotes"
 )
 
 
@@ -43,7 +43,7 @@ class Source:
             self._file = io.BytesIO(Path(name).read_bytes())
         self.is_parquet = Path(name).suffix.lower() in PARQUET
         self.row_names: set[str] = set()
-        """The index columns of a pandas frame in a Parquet file; these name rows and are not features."""
+        """The index columns of a pandas frame: in a CSV file those without a name. They are not features."""
         if self.is_parquet:
             if missing:
                 raise ValueError(f"--missing is for CSV files, got the Parquet file {name!r}: leave it out")
@@ -53,12 +53,14 @@ class Source:
         self._marks = ["", *missing]
         # With the next line: if it were longer, pandas would read its first values as row names.
         head = self._csv(header=None, nrows=2, dtype=str, na_filter=False).iloc[0]
-        if len(head) == 1 and ";" in head[0]:
+        if len(head) == 1 and (";" in head[0] or "\t" in head[0]):
             raise ValueError(f"{self.name} has one column, {head[0]!r}: {_FORM}")
         names = pd.Series([name or f"Unnamed: {i}" for i, name in enumerate(head)])  # as pandas will call them
         for name in names[names.duplicated()]:
             raise ValueError(f"{self.name} has the column {name!r} twice: give each column its own name")
-        self.columns = names.tolist()
+        self.columns, self.row_names = names.tolist(), set(names[head == ""])
+        if self.row_names:
+            log(f"note: {self.name} has a column without a name, which is no feature: give it one if it is")
 
     def check_has(self, columns: Collection[str], what: str) -> None:
         """Raise if one of these columns is missing."""

@@ -13,7 +13,7 @@ from .._rows.checks import check_choice, check_confidence
 from .._rows.groups import as_groups
 from .._rows.names import describe, in_words, plain
 from .._rows.per_row import per_row
-from .._rows.tables import number_table
+from .._rows.tables import check_orders, number_table
 from .._xgb.trees import Array
 from .problem import Problem, limits, normalized, scores_of
 from .sklearn_trees import SklearnSubject
@@ -152,6 +152,7 @@ def fair_importance(
         check_confidence(confidence)
     if y is None and (metric == "eo" or node_value == "label"):
         raise ValueError(f"metric={metric!r} with node_value={node_value!r} needs the labels y, got None: pass them")
+    check_orders({"X": X, "y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight})
     groups = as_groups(sensitive_features, are_compared=True)
     n_rows = groups.codes.size
     subject = subject_of(booster, X, n_rows, iteration_range, sample_weight, surrogate_params, surrogate_rounds)

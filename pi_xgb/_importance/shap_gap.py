@@ -11,6 +11,7 @@ import pandas as pd
 from .._rows.checks import check_confidence
 from .._rows.groups import Groups, as_groups
 from .._rows.names import describe, plain
+from .._rows.tables import check_orders
 from .._stats.intervals import student
 from .._xgb.trees import Array
 from .subject import Subject, is_booster, read_weights, subject_of
@@ -72,6 +73,7 @@ def shap_gap(
     ({'f0': 'not supported', 'f1': '+'}, (1, 0))
     """
     check_confidence(confidence)
+    check_orders({"X": X, "sensitive_features": sensitive_features, "sample_weight": sample_weight})
     groups = as_groups(sensitive_features, are_compared=True)
     # Trees of scikit-learn have no contributions: all models but boosters get a surrogate.
     surrogate_params: dict[str, Any] | None = None if is_booster(booster) else {}

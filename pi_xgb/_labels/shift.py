@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._plots.by_group import plot_propensity
 from .._rows.folds import deal_folds
 from .._rows.per_row import per_row
-from .._rows.tables import as_frame, as_table, beside, check_orders, side_by_side
+from .._rows.tables import as_frame, as_table, beside, check_no_text, check_orders, side_by_side
 from .._stats.intervals import Interval, corrected_interval
 from .._xgb.matrix import matrix_of
 
@@ -141,6 +141,8 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     >>> dtrain = xgb.DMatrix(data.x, data.y, weight=found.weights)
     """
     features, others = as_table(x, "x"), beside(x, z, "x", "z")
+    check_no_text(features, "x")
+    check_no_text(others, "z")
     table = as_frame(features if others is None else side_by_side(features, others))
     if table.shape[1] == 0:
         raise ValueError("x must have a column, got none in x and z: pass the features")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from .per_row import ANY_NUMBER, SHARE, Span, per_row
 from .supervision import row_weights
+from .tables import check_orders
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
@@ -34,6 +36,14 @@ def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Flo
     """Return labels, probabilities and weights of the same rows."""
     scores = as_probabilities(y_score)
     return as_labels(y_true, scores.size), scores, as_weights(sample_weight, scores.size)
+
+
+def check_order(y_true: Any, y_score: Any, sensitive_features: Any = None, sample_weight: Any = None) -> None:
+    """Raise if values have one index in different orders; predictions with a default index go by position."""
+    tables = {"y_true": y_true, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    if not isinstance(getattr(y_score, "index", None), pd.RangeIndex):
+        tables["predictions"] = y_score
+    check_orders(tables)
 
 
 def as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:

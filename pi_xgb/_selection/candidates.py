@@ -140,9 +140,9 @@ def recommended(candidates: Sequence[Candidate]) -> int:
 
 
 def _is_useful(teacher: Any, sees: str | None, crossfit: int | None, folds: Sequence[int | None]) -> bool:
-    """Return False for in-sample teachers on all features, which repeat the labels, unless only crossfit=0 is set."""
+    """Return False for in-sample teachers on all features or in mixtures, unless only crossfit=0 is set."""
     sees_all = seen_by(teacher, sees, has_privileged=True) == "all"
-    return crossfit != 0 or not sees_all or not any(folds)
+    return crossfit != 0 or not any(folds) or not (sees_all or teacher == "mixed")
 
 
 def positive_weights(kl_weight: Any, usual: Sequence[float]) -> list[float]:

@@ -31,7 +31,6 @@ RIVALS = {
     "z imputed": "the mean of a linear model and a forest on x and the imputed z",
 }
 """By their names in tables, what to deploy in words."""
-_FOLDS = 5
 _MOST_LEVELS = 20
 """The most frequent levels of a category are imputed."""
 
@@ -67,6 +66,7 @@ def with_imputed(students: Students) -> xgboost.DMatrix:
     """
     privileged: Any = students.config.privileged
     values = _numbers(privileged)
+    values = values[:, ~np.isnan(values).all(axis=0)]
     known, n_rows = ~np.isnan(values).all(axis=1), len(values)
     with np.errstate(all="ignore"):
         values = np.where(np.isnan(values), np.nanmean(values[known], axis=0), values)
@@ -75,7 +75,7 @@ def with_imputed(students: Students) -> xgboost.DMatrix:
     own = students.spec.params
     params = {"objective": "reg:squarederror"} | {name: own[name] for name in ("nthread", "seed") if name in own}
     how: dict[str, Any] = {"labelled": None if known.all() else known, "crossfit_groups": students.groups}
-    imputed = fit_teacher(params, rows, 1, teacher="forest", crossfit=_FOLDS, **how)
+    imputed = fit_teacher(params, rows, 1, teacher="forest", **how)
     return side_by_side(students.dtrain, xgboost.DMatrix(imputed.values.reshape(n_rows, -1)))
 
 

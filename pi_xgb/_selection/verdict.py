@@ -83,13 +83,15 @@ class Verdict:
 
     @property
     def chosen(self) -> int:
-        """The best model by its lead over the recommended one, or that, unless the lead is large enough.
+        """The best of the models whose lead over the recommended one is large enough, or that one.
 
         A lead that is equal in every fold has an unknown error, and is enough only at a bar of 0.
         """
-        best = int(np.argmax([lead.mean for lead in self.leads]))
-        lead = self.leads[best]
-        return best if lead.mean > self.bar * lead.error and (lead.error > 0 or self.bar == 0) else self.recommended
+        enough = [
+            lead.mean if lead.mean > self.bar * lead.error and (lead.error > 0 or self.bar == 0) else 0.0
+            for lead in self.leads
+        ]
+        return int(np.argmax(enough)) if max(enough) > 0 else self.recommended
 
     @property
     def instruction(self) -> str:
