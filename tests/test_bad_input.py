@@ -465,6 +465,7 @@ CASES: dict[str, list[Case]] = {
             for e in (np.ones(N), [np.ones(N)])
         ),
         type_error(("train",), "no keyword 'constraint'", "teacher=", constraint=0),
+        type_error(("train",), "no keyword 'privileged_features'", "privileged=", privileged_features=["z"]),
         value_error(("JointTeacher", "fit_teacher"), "objective", "survival:cox", params={"objective": "survival:cox"}),
     ],
     "method and engine": [

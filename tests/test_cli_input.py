@@ -211,6 +211,16 @@ def test_marks_are_missing_in_numbers_and_booleans_with_a_note(files, capsys, ma
     assert Path("marks.ubj").read_bytes() == Path("gaps.ubj").read_bytes()
 
 
+def test_column_without_a_name_is_no_feature_with_a_note(files, capsys):
+    files[0].to_csv("changed.csv", index=False)
+    works(*TRAIN)
+    expected = Path("new.ubj").read_bytes()
+    files[0].to_csv("changed.csv")
+    works(*TRAIN, "--force")
+    assert Path("new.ubj").read_bytes() == expected
+    assert "note: changed.csv has a column without a name" in capsys.readouterr().err
+
+
 def test_column_without_any_value_is_a_missing_number(files):
     files[0].assign(note=None).to_csv("changed.csv", index=False)
     works(*TRAIN, "--categories", "note")

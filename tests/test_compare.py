@@ -126,10 +126,10 @@ def test_rivals_and_teacher_are_those_of_fit_teacher():
 def test_z_imputed_is_better_than_x_alone_where_x_tells_z_and_uses_no_z_of_held_out_rows():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(500, 3))
-    z = np.column_stack([x[:, 0] * x[:, 1], np.where(np.arange(500) % 7, x[:, 2] ** 2, np.nan)])
+    z = np.column_stack([x[:, 0] * x[:, 1], np.where(np.arange(500) % 7, x[:, 2] ** 2, np.nan), np.full(500, np.nan)])
     y = (z[:, 0] + 0.1 * rng.normal(size=500) > 0).astype(float)
     y[100:] = np.nan
-    found = compare(x, y, z, metric="auc", **FEW)
+    found = compare(x, y, z, metric="auc", **FEW, groups=np.arange(500) % 4)
     scores = found.summary["score"].droplevel("size")
     assert scores["z imputed"] > scores["linear and forest"]
     assert scores["z imputed"] < scores["teacher"]

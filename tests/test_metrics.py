@@ -181,7 +181,7 @@ class TestFormsOfInput:
             (lambda v: v.astype(bool), lambda g: pd.Series(g, index=range(10, 16))),
             (lambda v: v.astype(np.float32)[:, None], lambda g: g[:, None]),
             (lambda v: pd.Series(v, dtype="Int64"), lambda g: pd.Categorical(g, categories=["z", "b", "a"])),
-            (lambda v: pd.Series(v[::1], index=[5, 4, 3, 2, 1, 0]), lambda g: pd.DataFrame({"sex": g})),
+            (lambda v: pd.Series(v[::1], index=[9, 8, 7, 2, 1, 0]), lambda g: pd.DataFrame({"sex": g})),
             (lambda v: v.astype(object), lambda g: {"sex": g}),
             (lambda v: v, lambda g: [[v] for v in g]),
             (lambda v: v, lambda g: pd.Index(g)),
@@ -193,6 +193,17 @@ class TestFormsOfInput:
         got = GAPS[name](label(self.y), label(self.d), sensitive_features=group(self.g))
         # Rows are matched by position, whatever holds them.
         assert got == expected
+
+    @pytest.mark.parametrize("name", [*GAPS, "recall", "abroca", "group_report", "disparity_report"])
+    def test_one_index_in_another_order_raises(self, name):
+        y, g = pd.Series(self.y, list("fedcba")), pd.Series(self.g, list("abcdef"))
+        metric = GAPS.get(name) or getattr(metrics, name)
+        with pytest.raises(ValueError, match="sensitive_features and y_true have the same index in another order"):
+            metric(y, self.d, sensitive_features=g)
+        with pytest.raises(ValueError, match="predictions and y_true have the same index in another order"):
+            metrics.choose_threshold(y, y.sort_index())
+        # The default index of predictions numbers them, whatever the rows are called.
+        assert metrics.recall(y.set_axis(range(5, -1, -1)), pd.Series(self.d)) == metrics.recall(self.y, self.d)
 
     def test_several_columns_are_intersections(self):
         rng = np.random.default_rng(1)

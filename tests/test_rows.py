@@ -80,6 +80,8 @@ def test_tables_with_the_same_index_in_another_order_raise():
         tables.beside(frame(0, 1), other, "X", "z")
     with pytest.raises(ValueError, match="z and X have the same index"):
         tables.check_orders({"X": frame(0, 1), "z": frame(1, 0)})
+    with pytest.raises(ValueError, match="sort both by one column"):
+        tables.check_orders({"X": frame(0, 0, 1), "z": frame(0, 1, 0)})
     with pytest.raises(ValueError, match="z must have one value for each of the 2 rows of X, got 1"):
         tables.beside([[1], [2]], [[1]], "X", "z")
 

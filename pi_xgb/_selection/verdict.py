@@ -108,7 +108,7 @@ class Verdict:
         interval = f"{gain.mean:.4f} ({100 * how.confidence:g} % CI {gain.low:.4f} to {gain.high:.4f})"
         text = f"Expected gain over {other} in {how.score.title}: {interval} on your folds"
         if gain.low <= 0:
-            text += ", which alone do not show it"
+            text += ", which alone do not show it" if gain.mean > 0 else ", which speak against it within chance"
         public = PUBLIC_GAINS.get(how.score.name)
         if public is None or not self.models[self.chosen].startswith("the student of a mixed teacher"):
             return f"{text}."
