@@ -180,10 +180,10 @@ def section(folder: Path) -> list[str]:
     groups = [group for group in GROUPS if group in set(found["group"])]
     means = pd.DataFrame({group: means_of(found[found["group"] == group]).mean(axis=1) for group in groups})
     rows = [[policy, *map(signed, line)] for policy, line in (means - means.loc[f"always {STUDENT}"]).iterrows()]
-    known, odd = found[found["group"] != NEW], found["draw"] % 2 == 1
+    known, odd = found[found["group"] != NEW], found[found["draw"] % 2 == 1]
     best, by_set = best_policy(known[known["draw"] % 2 == 0]), means_of(known).loc[list(RULES)]
     chosen = [by_set.drop(columns=name).mean(axis=1).idxmin() for name in by_set]
-    parts = {"all but the fresh": known[odd]} | {group: found[odd & (found["group"] == group)] for group in groups}
+    parts = {"all but the fresh": odd[odd["group"] != NEW]} | dict(list(odd.groupby("group", sort=False)))
     parts |= {NEW: found[found["group"] == NEW]} if NEW in groups else {}
     regrets = []
     for name, part in parts.items():

@@ -97,6 +97,7 @@ SECTIONS = (
     ("functions", "Labelling functions as privileged features", FUNCTIONS, ("auc", "logloss"), MADE_RATIO),
 )
 SHOWN = {
+    "weights": (("x", "z", "the outcome"), ()),
     "retraining": (
         ("credit", "bank"),
         (public.SCRATCH, "on old and new rows", "continued", "mean of scores", "old model as teacher, kl_weight 5"),

@@ -15,7 +15,7 @@ from benchmarks.intervals import Interval, corrected_interval, with_bounds
 from benchmarks.privacy import attacks, central, cost, few, printed
 from benchmarks.privacy.cost import OPEN, PLAIN
 from benchmarks.privacy.sets import SPLITS
-from benchmarks.text import number, paragraph, paragraphs, signed, table
+from benchmarks.text import NOTHING, number, paragraph, paragraphs, signed, table
 from pi_xgb._privacy.teacher import FEW_LABELS
 
 CHEAP = 0.002
@@ -35,9 +35,10 @@ without privacy; that costs no privacy. In brackets stands the 95 % interval ove
 rows, Nadeau and Bengio 2003, on public sets; simulated data share none)."""
 
 SIZES = """\
-Simulated data, histogram, the AUC that privacy costs: the student of the teacher without privacy less that of
-the private one. Where few have labels it is one row in {one_in}. The list has the size from which on the mean cost is
-below {cheap:g}. Read the cost beside the gain: where all have labels, both are small."""
+Simulated data, histogram, the AUC that privacy costs: the student of the teacher without privacy less that of the
+private one. Where few have labels it is one row in {one_in}. The list has the size from which on the mean cost is
+below {cheap:g}; [sizes where all have labels](results/privacy_sizes.csv.gz), whose cost and gain are small, are not
+shown."""
 
 FEW = """\
 Simulated data, {cost.TRAINING:,} rows, gain in AUC over plain XGBoost on the labelled rows. "{alone}" is the default
@@ -147,7 +148,7 @@ def sizes(lines: pd.DataFrame) -> list[str]:
             for size in own
             for epsilon in epsilons
         }
-        for size in own:
+        for size in own if labels == "few" else ():
             rows.append([labels, f"{size:,}", signed(gain[size]), *(signed(price[size, e]) for e in epsilons)])
         for epsilon in epsilons:
             dear = [size for size in own if not price[size, epsilon] < CHEAP]
@@ -167,7 +168,7 @@ def plans(lines: pd.DataFrame) -> list[str]:
         place = (MADE, labels)
         first = [str(labels), number(wide.mean(place, PLAIN))]
         for name in (OPEN, few.SELF):
-            rows.append([*first, name, *[with_bounds(wide.gain(place, name))] * len(epsilons)])
+            rows.append([*first, name, with_bounds(wide.gain(place, name)), *[NOTHING] * (len(epsilons) - 1)])
         for name in names:
             rows.append([*first, name, *(with_bounds(wide.gain(place, name, epsilon)) for epsilon in epsilons)])
     text = paragraph(FEW.format(cost=cost, few=few, alone=next(iter(few.PLANS)), most=FEW_LABELS))
