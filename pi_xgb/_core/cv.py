@@ -245,8 +245,8 @@ class _Folds:
             raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
         training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
         # On the CPU: xgboost.cv takes one objective, and the native engine needs other labels for every fold.
-        on_host = dataclasses.replace(spec, device="cpu")
-        engine = choose("auto", on_host, training.guides, is_uniform=True, dtrain=dtrain)
+        on_host = training.replace(spec=dataclasses.replace(spec, device="cpu"))
+        engine = choose("auto", on_host, boosting)
         dealt = row_folds(boosting.keywords, training.label, training.labelled, query)
         folds = with_unlabelled(dealt, training.labelled, query)
         if keywords.crossfit_groups is not None:

@@ -361,9 +361,10 @@ def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: boo
     """Raise what ``train`` would raise for this engine, before a cluster moves rows."""
     stand_in = Teacher()
     stand_in.is_adaptive = keywords.method == "jpib"
-    has_weight = keywords.is_given and keywords.kl_weight != 0
-    weight = keywords.kl_weight or DEFAULT_KL_WEIGHT
-    choose(engine, spec, [Guide(stand_in, weight)] if has_weight else [], is_uniform=is_uniform)
+    guides = (Guide(stand_in, keywords.kl_weight or DEFAULT_KL_WEIGHT),)
+    labelled = None if is_uniform else np.zeros(1, bool)
+    training = Training(spec=spec, label=np.zeros(1), weight=None, labelled=labelled, guides=guides)
+    choose(engine, training if keywords.is_given and keywords.kl_weight != 0 else training.replace(guides=()))
 
 
 def default_kl_weight(teacher: Any) -> float:

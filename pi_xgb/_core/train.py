@@ -199,13 +199,10 @@ def train_by(
 
 def _engine(engine: str, training: Training, boosting: Boosting) -> str:
     """Return the engine to train with, the same on every worker."""
-    is_uniform, guides = training.is_uniform, training.guides
-    if guides and not is_uniform:
-        warn_of_idle_rows(total_weight(training.labelled, [guide.weight for guide in guides]) == 0)
+    if not training.is_uniform and training.guides:
+        warn_of_idle_rows(total_weight(training.labelled, [guide.weight for guide in training.guides]) == 0)
     with all_or_none("the choice of the engine"):
-        return choose(
-            engine, training.spec, guides, is_uniform=is_uniform, dtrain=boosting.dtrain, evals=boosting.evals
-        )
+        return choose(engine, training, boosting)
 
 
 def _labelled_alone(training: Training, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | None:

@@ -317,7 +317,7 @@ class Training:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether label and teacher weights are the same in all rows of all workers; call it on every worker.
+        """Whether label and teacher weights are the same in all rows of all workers; read it on every worker.
 
         All workers must take the same branches, also where only some have rows that differ.
         """

@@ -155,12 +155,12 @@ class Students:
         if candidate == PLAIN:
             return "auto"
         training = self.training(candidate)
-        guides = [training.guides[0]._replace(kl_weight=candidate.kl_weight), *self.constraints]
-        uniform = self.labelled is None and self.config.teacher_weight is None
+        guide = training.guides[0]._replace(kl_weight=candidate.kl_weight)
+        training = training.replace(guides=(guide, *self.constraints))
         try:
-            return choose("native", training.spec, guides, is_uniform=uniform)
+            return choose("native", training)
         except ValueError:
-            choose("auto", training.spec, guides, is_uniform=True, dtrain=self.dtrain)
+            choose("auto", training, Boosting(self.dtrain, self.num_boost_round))
             return "auto"
 
     def features_of(self, candidate: Candidate) -> Any:

@@ -24,11 +24,12 @@ from ..._xgb.collective import global_sum
 from ..._xgb.matrix import can_be_stacked, query_of_row, runs, stacked
 from ..._xgb.params import carried_params, give_back_params, native_params
 from ..blend import answer
-from ..training import Boosting, Guide, Spec, Training
+from ..training import Boosting, Guide, Training
 
 
-def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | None, **_: Any) -> str | None:
+def obstacle(training: Training, boosting: Boosting | None) -> str | None:
     """Return why copies would not train the right model; None if they do, and without a teacher."""
+    spec, guides = training.spec, training.guides
     params = spec.params
     if spec.loss.has_gradient:
         return "its labels can be blended, at half the cost. Use engine='auto'"
@@ -46,11 +47,11 @@ def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | N
     unscaled = params.get("booster") == "gblinear" or str(params.get("sampling_method")) == "gradient_based"
     if spec.loss.by_query and unscaled:
         return "booster='gblinear' and sampling_method='gradient_based' do not scale with the weights of queries"
-    if dtrain is None:
+    if boosting is None:
         return None
-    if not can_be_stacked(dtrain):
+    if not can_be_stacked(boosting.dtrain):
         return "the rows of dtrain lie in external memory and cannot be copied: build a DMatrix in memory"
-    query = query_of_row(dtrain) if spec.loss.by_query else None
+    query = query_of_row(boosting.dtrain) if spec.loss.by_query else None
     return None if query is None else _torn_query(query, guides)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -120,9 +121,5 @@ class Model(Protocol):
         ...
 
 
-class Learner(Protocol):
-    """Learns the mean of the labels from features."""
-
-    def fit(self, features: Features, label: Array, weight: Array | None) -> Model:
-        """Train on these rows. ``label`` as XGBoost has it: class numbers, or ``(n, K)`` for K targets."""
-        ...
+Learner = Callable[[Features, Array, Any], Model]
+"""Trains on features, labels as XGBoost has them (class numbers, or ``(n, K)`` for K targets), and weights."""

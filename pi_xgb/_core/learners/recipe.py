@@ -31,19 +31,19 @@ from ..crossfit import (
 )
 from ..training import About, Spec, Training, per_label
 from . import TEACHERS
-from .boosted import Boosted
+from .boosted import fit_boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Features, Learner, Model, TrainedColumns
-from .forest import Forest
+from .forest import fit_forest
 from .gathered import fit_gathered
 from .learned_teacher import Fitted, LearnedTeacher, Member
-from .linear import Linear
+from .linear import fit_linear
 from .mixture import Mixture
 
 _MOST_ROWS = 10_000
 """A member of a mixture learns from at most so many rows: with more labels a mixture gains next to nothing."""
-_TREES = 60
-"""Of the forest in a mixture for classes, where more trees gain nothing."""
+_TREES, _TREES_OF_MIXED = 150, 60
+"""Of a forest for classes; in a mixture more trees gain nothing."""
 MIXED_BINS = 64
 """``max_bin`` of the boosted member of a mixed teacher, unless set: a third of the time of 256 on 2,000 rows."""
 
@@ -139,7 +139,7 @@ class Recipe:
         if folds.in_sample or training.n_rows <= FEW_ROWS or collective.is_distributed():
             progress = False
         with progress_bar(len(learners) * len(folds.numbers), "teacher", progress) as step:
-            fits = {name: partial(self._fit, learner, folds, step) for name, learner in learners.items()}
+            fits = {name: partial(self._fit, name, learner, folds, step) for name, learner in learners.items()}
             found = out_of_fold(fits, self._predict, folds, threads or 1, needs_whole=needs_whole)
         means = [mean for mean, _, _ in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
@@ -177,15 +177,16 @@ class Recipe:
     def _learners(self, threads: Mapping[str, int]) -> dict[str, Learner]:
         """Return the learner of each member, by the name of its kind; ``threads`` are params on top of the user's."""
         if not isinstance(self.teacher, str):
-            return {kind_of(self.teacher): self._estimator}
+            return {kind_of(self.teacher): self._estimator.fit}
         spec, boosted, is_mixed = self.training.spec, self.boosted_spec, self.teacher == "mixed"
         spec, boosted = spec.with_params(**threads), boosted.with_params(**threads)
         if is_mixed and boosted.params.get("booster") != "gblinear":
             boosted = boosted.with_params(**{"max_bin": MIXED_BINS, **boosted.params})
-        learners: dict[str, Learner] = {"boosted": Boosted(boosted, self.num_boost_round, dict(self.keywords))}
+        learners: dict[str, Learner] = {"boosted": partial(fit_boosted, boosted, self.num_boost_round, self.keywords)}
         if self.teacher == "boosted":
             return learners
-        learners |= {"forest": Forest(spec, _TREES) if is_mixed else Forest(spec), "linear": Linear(spec)}
+        most_trees = _TREES_OF_MIXED if is_mixed else _TREES
+        learners |= {"forest": partial(fit_forest, spec, most_trees), "linear": partial(fit_linear, spec)}
         if not is_mixed:
             return {self.teacher: learners[self.teacher]}
         if spec.loss.probabilities:  # where a mixture is as good without a booster
@@ -241,14 +242,14 @@ class Recipe:
     def _features_of(self, rows: Array) -> Features:
         return self.features if len(rows) == self.training.n_rows else self.features.subset(rows)
 
-    def _fit(self, learner: Learner, folds: Folds, step: Callable[[], None], rows: Array) -> Model:
+    def _fit(self, kind: str, learner: Learner, folds: Folds, step: Callable[[], None], rows: Array) -> Model:
         """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
         training, features, matrix = self.training, self.features, self.features.matrix
         if self.teacher == "mixed" and len(rows) > _MOST_ROWS:
             rows = np.sort(np.random.default_rng(self.seed).choice(rows, _MOST_ROWS, replace=False))
         label, weight, is_whole = training.label, self.own_weight, len(rows) == training.n_rows
         can_weigh = folds.in_sample and training.spec.loss.has_gradient
-        if not isinstance(learner, Boosted):
+        if kind != "boosted":
             features, label = self._features_of(rows), label[rows]
             weight = None if training.weight is None else training.weight[rows]
         elif not is_whole and can_weigh and (collective.is_distributed() or not can_be_cut(matrix)):
@@ -258,7 +259,7 @@ class Recipe:
             weight = chosen * weight if weight.size else chosen
         elif not is_whole:
             features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
-        model = learner.fit(features, label, weight)
+        model = learner(features, label, weight)
         step()
         return model
 
