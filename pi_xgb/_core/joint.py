@@ -121,7 +121,6 @@ class JointTeacher(Teacher):
             method="jpib",
             learns=True,
             on_device=not self._extra,
-            within=self.spec.loss.range,
             settings=self.settings,
             matrices=[self._dprivileged],
         )

@@ -13,13 +13,7 @@ from xgboost import collective
 
 from .._rows.checks import check_choice, check_whole, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_metric, check_no_overlap, check_same_rows
-from .._rows.supervision import (
-    check_evals_are_labelled,
-    checked_groups,
-    read_labelled,
-    read_teacher_weight,
-    weight_beside,
-)
+from .._rows.supervision import check_evals_are_labelled, read_groups, read_labelled, read_teacher_weight, weight_beside
 from .._warnings import warn_user
 from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.matrix import can_be_cut, rows_without_values, side_by_side
@@ -297,7 +291,8 @@ class Keywords:
         dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
         teacher_weight = known = read_teacher_weight(self.teacher_weight, training.n_rows)
         if self.teacher_weight is None and self._trained and self.privileged is not None:
-            known = weight_beside(rows_without_values(self.privileged, dtrain.feature_names or ()))
+            others = () if self.privileged is dtrain else dtrain.feature_names or ()
+            known = weight_beside(rows_without_values(self.privileged, others))
         kl_weight = self.kl_weight
         if kl_weight is None and not self.has_own_weights:
             kl_weight = default_kl_weight(self.teacher)
@@ -350,7 +345,7 @@ class Keywords:
             num_boost_round=boosting.num_boost_round,
             crossfit=self._crossfit(teacher),
             teacher_sees=sees,
-            groups=checked_groups(self.crossfit_groups, training.n_rows, "crossfit_groups"),
+            groups=read_groups(self.crossfit_groups, training.n_rows, "crossfit_groups"),
             teacher_weight=guide.per_row,
             keywords=keywords,
             classes=self.classes,

@@ -17,7 +17,7 @@ from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
 from .._xgb.booster import calling_booster, configuration_of
 from .._xgb.matrix import labels_of
-from .._xgb.params import check_scale_pos_weight, number_of_classes, user_params
+from .._xgb.params import check_scale_pos_weight, class_count, user_params
 from .blend import Distillation
 from .joint import JointTeacher, pairs_of
 from .losses import NUMBERS, Loss, loss_with_gradient
@@ -320,7 +320,7 @@ class JointObjective(KLObjective):
     ) -> None:
         kl_weight = check_kl_weight(kl_weight)
         own = user_params(params)
-        defaults = {} if number_of_classes(own) > 1 else {"objective": "binary:logistic"}
+        defaults = {} if class_count(own) > 1 else {"objective": "binary:logistic"}
         teacher = JointTeacher(dprivileged, {**defaults, **own})
         per_row = read_teacher_weight(teacher_weight, dprivileged.num_row())
         super().__init__(

@@ -27,7 +27,7 @@ class FixedTeacher(Teacher):
 
     def __init__(self, q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None) -> None:
         self._q = check_q(q, within, name=name, needed=needed)
-        self.about = About(kind="array", within=within)
+        self.about = About(kind="array")
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         return self.values

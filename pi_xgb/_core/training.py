@@ -12,21 +12,15 @@ import xgboost
 
 from .._arrays import Array
 from .._privacy_record import Privacy
-from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix, check_queries
+from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix
 from .._rows.per_row import check_count
 from .._rows.supervision import no_labelled_row, row_weights
 from .._warnings import warn_user
 from .._xgb.collective import global_max, global_sum, on_any_worker
 from .._xgb.matrix import query_of_row
-from .._xgb.params import (
-    carried_objective_params,
-    check_scale_pos_weight,
-    number_of_classes,
-    objective_name,
-    user_params,
-)
+from .._xgb.params import carried_objective_params, check_scale_pos_weight, class_count, objective_name, user_params
 from .._xgb.rebind import train_in_place_of
-from .losses import Loss, Range, loss_named
+from .losses import Loss, loss_named
 
 Hessian = Literal["adaptive", "full", "damped"]
 HESSIANS = get_args(Hessian)
@@ -54,7 +48,7 @@ class Spec:
         Params of the objective default to those of a continued model, as in XGBoost.
         """
         own = user_params(params)
-        loss, n_classes = loss_named(objective_name(own)), number_of_classes(own)
+        loss, n_classes = loss_named(objective_name(own)), class_count(own)
         if loss.parameters and loss.has_gradient:
             carried = carried_objective_params(xgb_model)
             own = {name: carried[name] for name in loss.parameters if name in carried} | own
@@ -139,8 +133,6 @@ class About:
     """Its default weight per row; None is 1 everywhere."""
     labelled: Array | None = None
     """Which rows had a label when it learned from them; None where that is unknown."""
-    within: Range | None = None
-    """The range that its fixed q was checked against; None where q is unchecked."""
     matrices: Sequence[xgboost.DMatrix] = ()
     """The matrices of the student's rows on which it trains."""
     on_device: bool = False
@@ -309,10 +301,14 @@ class Training:
         check_matrix(matrix, name)
         label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()
         if spec.loss.by_query:
-            n_queries = check_queries(matrix, name)
+            query = query_of_row(matrix)
+            if query is None:
+                raise ValueError(
+                    f"{name} has no queries, within which rows rank: build it with xgboost.DMatrix(..., qid=...)"
+                )
             if weight.size:
-                check_count(f"the weights of {name}", weight.size, n_queries, name, "queries")
-                weight = weight[query_of_row(matrix)]
+                check_count(f"the weights of {name}", weight.size, int(query[-1]) + 1, name, "queries")
+                weight = weight[query]
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     @property

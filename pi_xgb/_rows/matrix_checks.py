@@ -10,7 +10,7 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._xgb.matrix import query_of_row, row_fields
+from .._xgb.matrix import row_fields
 from .per_row import FINITE, per_row
 
 Evals = list[tuple[xgboost.DMatrix, str]]
@@ -30,14 +30,6 @@ def check_matrix(matrix: Any, name: str) -> None:
     margin = matrix.get_base_margin()
     if margin.size:
         per_row(f"the base_margin of {name}", margin, within=FINITE, several=True)
-
-
-def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
-    """Return the number of queries; raise if there are none."""
-    query = query_of_row(matrix)
-    if query is None:
-        raise ValueError(f"{name} has no queries, within which rows rank: build it with xgboost.DMatrix(..., qid=...)")
-    return int(query[-1]) + 1
 
 
 def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:

@@ -109,7 +109,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
             loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
             has_gradient, exposed = loss.has_gradient, loss.has_exposure
         if config.crossfit is not None:
-            check_crossfit(config.crossfit, None, rows.n_labelled)
+            check_crossfit(config.crossfit, rows.n_labelled)
         if rows.n_unlabelled:
             dataset = with_labels_filled(dataset, columns, f"{PER_ROW}labelled")
         validated = self.getOrDefault("early_stopping_rounds") is not None and columns.validation is not None

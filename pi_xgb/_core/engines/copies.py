@@ -21,7 +21,7 @@ import xgboost
 
 from ..._arrays import Array
 from ..._xgb.collective import global_sum
-from ..._xgb.matrix import can_be_stacked, query_of_row, runs, stacked
+from ..._xgb.matrix import can_be_cut, query_of_row, runs, stacked
 from ..._xgb.params import carried_params, give_back_params, native_params
 from ..blend import answer
 from ..training import Boosting, Guide, Training
@@ -49,7 +49,7 @@ def obstacle(training: Training, boosting: Boosting | None) -> str | None:
         return "booster='gblinear' and sampling_method='gradient_based' do not scale with the weights of queries"
     if boosting is None:
         return None
-    if not can_be_stacked(boosting.dtrain):
+    if type(boosting.dtrain) is not xgboost.QuantileDMatrix and not can_be_cut(boosting.dtrain):
         return "the rows of dtrain lie in external memory and cannot be copied: build a DMatrix in memory"
     query = query_of_row(boosting.dtrain) if spec.loss.by_query else None
     return None if query is None else _torn_query(query, guides)

@@ -8,27 +8,19 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import xgboost
 from xgboost import collective
 
 from ..._arrays import Array
 from ..._progress import progress_bar
 from ..._rows.checks import check_choice
+from ..._rows.groups import on_several_workers
 from ..._warnings import warn_user
+from ..._xgb.collective import global_max
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
-from ..crossfit import (
-    LEFT_OUT,
-    Folds,
-    SharedFolds,
-    check_crossfit,
-    check_groups_apart,
-    deal_labelled,
-    default_crossfit,
-    out_of_fold,
-    rarest_class,
-    whole_queries,
-)
+from ..crossfit import LEFT_OUT, Folds, SharedFolds, check_crossfit, deal_labelled, out_of_fold, whole_queries
 from ..training import About, Spec, Training, per_label
 from . import TEACHERS
 from .boosted import fit_boosted
@@ -44,6 +36,8 @@ _MOST_ROWS = 10_000
 """A member of a mixture learns from at most so many rows: with more labels a mixture gains next to nothing."""
 _TREES, _TREES_OF_MIXED = 150, 60
 """Of a forest for classes; in a mixture more trees gain nothing."""
+_MOST_FOLDS = 5
+"""The largest default of ``crossfit``."""
 MIXED_BINS = 64
 """``max_bin`` of the boosted member of a mixed teacher, unless set: a third of the time of 256 on 2,000 rows."""
 
@@ -89,7 +83,7 @@ class Recipe:
             raise ValueError(f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}")
         self.check_crossfit(np.arange(training.n_rows))
         if self.crossfit and loss.probabilities and not self._is_gathered:
-            rarest = rarest_class(training.label if self._counting is None else training.label[self._counting])
+            rarest = rarest_class(training.label[self._counting])
             if rarest < self.crossfit:
                 warn_user(f"crossfit should be at most {rarest}, the rows of the rarest class, got {self.crossfit}")
 
@@ -97,8 +91,10 @@ class Recipe:
         """Raise unless the labelled ones of these rows, in whole groups, can fill the folds."""
         if self._is_gathered:  # the worker that gathers the rows checks their number
             return
-        counting, groups = (None if of is None else of[rows] for of in (self._counting, self.whole_groups))
-        check_crossfit(2 if self.crossfit is None else self.crossfit, counting, len(rows), groups)
+        counting = rows[self._counting[rows]]
+        groups = None if self.whole_groups is None else self.whole_groups[counting]
+        what = "rows" if len(counting) == len(rows) else "labelled rows"
+        check_crossfit(2 if self.crossfit is None else self.crossfit, len(counting), groups, what)
 
     def subset(self, rows: Array) -> Recipe:
         """The same teacher for some of the rows."""
@@ -199,19 +195,22 @@ class Recipe:
         return whole_queries(self.training.spec.loss, self.features.matrix, self.groups)
 
     @property
-    def _counting(self) -> Array | None:
-        """Which rows have a label and a positive weight, None where all have: folds share out these."""
-        weight = self.training.weight
-        return self.training.labelled if weight is None or weight.all() else self.training.known & (weight > 0)
+    def _counting(self) -> Array:
+        """Which rows have a label and a positive weight: folds share out these."""
+        known, weight = self.training.known, self.training.weight
+        return known if weight is None else known & (weight > 0)
 
     def _dealt(self) -> Folds:
         """Return the folds. An estimator is fitted on rows with values, and predicts rows of positive weight."""
         label, n_rows = self.training.label, self.training.n_rows
-        check_groups_apart(self.groups)  # the user's groups; queries are numbered per worker
+        # The user's groups; queries are numbered per worker.
+        if self.groups is not None and (n_split := on_several_workers(self.groups)):
+            raise ValueError(f"crossfit_groups must not span workers, got {n_split} that do: move each to one worker")
         groups, classes, crossfit = self.whole_groups, self.training.spec.loss.probabilities, self.crossfit
         counting = self._counting
         if crossfit is None:
-            crossfit = default_crossfit(label, counting, groups, classes=classes)
+            own = None if groups is None else groups[counting]
+            crossfit = default_crossfit(label[counting], own, classes=classes)
         filled = np.ones(n_rows, bool) if isinstance(self.teacher, str) else ~self.features.empty_rows
         learnable = self.training.known & filled
         if self.folds is not None and self.folds.number == crossfit:
@@ -276,6 +275,21 @@ def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
             f"teacher={kind_of(teacher)!r} requires the values of the rows, got a QuantileDMatrix or external memory: "
             "build a DMatrix, or use teacher='boosted'"
         )
+
+
+def default_crossfit(label: Array, groups: Array | None, *, classes: bool) -> int:
+    """Return as many folds as every class and every worker can fill with rows of these labels, from 2 to 5."""
+    rarest = rarest_class(label) if classes else len(label)
+    if groups is not None:
+        rarest = min(rarest, len(pd.unique(groups)))
+    return int(-global_max(np.array([-max(2, min(_MOST_FOLDS, rarest))]))[0])
+
+
+def rarest_class(label: Array) -> int:
+    """Return the number of rows of the rarest class (of the first target); that of all rows for other labels."""
+    of_class = label if label.ndim == 1 else label[:, 0]
+    counts = np.unique(of_class, return_counts=True)[1]
+    return len(label) if (of_class % 1).any() else int(counts.min(initial=len(label)))
 
 
 def check_teacher_word(teacher: Any) -> None:
