@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -132,7 +133,17 @@ class LearnedTeacher(FixedTeacher):
         """
         table = None if isinstance(rows, xgboost.DMatrix) else as_table(rows, "rows")
         features = Features(rows if table is None else matrix_of(table), table)
-        return mean_of(self.members, self._mixture, self._columns.aligned(features))
+        features = self._columns.aligned(features)
+        try:
+            return mean_of(self.members, self._mixture, features)
+        except xgboost.core.XGBoostError as error:
+            found = re.search(r"for the (\d+)th .*column: `(.*)`", str(error))
+            if found is None:
+                raise
+            raise ValueError(
+                f"the column {features.names[int(found[1])]!r} of rows must have categories that the teacher was "
+                f"trained on, got {found[2]!r}: make them missing"
+            ) from None
 
     def __repr__(self) -> str:
         n_models = max(len(member.models) for member in self.members)
