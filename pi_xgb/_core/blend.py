@@ -254,9 +254,7 @@ def answer(guide: Guide, training: Training, mean: Array) -> Array:
             remedy = "take the column of the positive class, q[:, 1]"
         raise ValueError(f"the q of {name} has shape {q.shape}, but must have shape {mean.shape}: {remedy}")
     if about.is_noisy and (loss.has_exposure or not loss.has_gradient):  # the Hessian would contain the noise
-        raise ValueError(
-            f"{loss.objective} does not support the noisy q of {name}: use binary:logistic or reg:squarederror"
-        )
+        raise ValueError(f"{loss.objective} does not support the noisy q of {name}: use binary:logistic")
     within = NUMBERS if about.is_noisy else loss.range
     within.check(q if np.ndim(guide.weight) == 0 else q[guide.weight > 0], f"the q of {name}", slack=1e-6)
     return q

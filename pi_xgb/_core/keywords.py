@@ -201,21 +201,15 @@ class Keywords:
             )
         if self.method == "jpib":
             if unused := self._set("crossfit", "crossfit_groups", "privileged_evals"):
-                raise ValueError(
-                    f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows along: leave it out"
-                )
+                raise ValueError(f"{', '.join(unused)} is not supported with method='jpib': leave it out")
             others = [f"teacher={teacher!r}" for teacher in self._trained if teacher != "boosted"]
             if others or self.privileged is None:
                 found = [*others, "no privileged="][0]
-                raise ValueError(
-                    f"method='jpib' requires privileged= and teacher='boosted', got {found}: use method='kbpib'"
-                )
+                raise ValueError(f"method='jpib' requires privileged= and teacher='boosted', got {found}: use kbpib")
         if self.privileged_evals and not early_stopping_rounds:
             raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
         if self.crossfit_groups is not None and not self.is_crossfitted:
-            raise ValueError(
-                f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set crossfit as well"
-            )
+            raise ValueError(f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set it")
 
     def read(self, spec: Spec, boosting: Boosting, name: str = "dtrain") -> Training:
         """Return the training of these rows, after all checks that precede it; its teachers are not trained yet.
@@ -265,9 +259,7 @@ class Keywords:
         check_matrix(privileged, "privileged")
         check_same_rows(dtrain, privileged, training.labelled)
         if spec.loss.has_exposure and not np.array_equal(dtrain.get_base_margin(), privileged.get_base_margin()):
-            raise ValueError(
-                "privileged must have the base_margin of dtrain, the logarithm of the exposure: build it with that"
-            )
+            raise ValueError("privileged must have the base_margin of dtrain, an exposure: build it with that")
         for matrix, name in self.privileged_evals or ():
             Training.from_matrix(spec, matrix, name=f"privileged_evals {name!r}")
         if self.all_features is not None:
@@ -357,9 +349,9 @@ def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: boo
     stand_in = Teacher()
     stand_in.is_adaptive = keywords.method == "jpib"
     guides = (Guide(stand_in, keywords.kl_weight or DEFAULT_KL_WEIGHT),)
-    labelled = None if is_uniform else np.zeros(1, bool)
-    training = Training(spec=spec, label=np.zeros(1), weight=None, labelled=labelled, guides=guides)
-    choose(engine, training if keywords.is_given and keywords.kl_weight != 0 else training.replace(guides=()))
+    has_weight = keywords.is_given and keywords.kl_weight != 0
+    training = Training(spec=spec, label=np.zeros(1), weight=None, guides=guides if has_weight else ())
+    choose(engine, training, is_uniform=is_uniform)
 
 
 def default_kl_weight(teacher: Any) -> float:

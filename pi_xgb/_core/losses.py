@@ -503,9 +503,7 @@ def loss_with_gradient(objective: Any, params: Params | None = None) -> Loss:
     """Return the loss of an objective; raise unless it has a gradient that a custom objective can compute."""
     loss = loss_named(objective, params)
     if not loss.has_gradient:
-        raise ValueError(
-            f"{objective} requires copies of the rows, which an objective in Python cannot make: use pi_xgb.train"
-        )
+        raise ValueError(f"{objective} requires copies of the rows, which no objective can make: use pi_xgb.train")
     return loss
 
 

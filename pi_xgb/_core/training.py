@@ -53,12 +53,9 @@ class Spec:
             carried = carried_objective_params(xgb_model)
             own = {name: carried[name] for name in loss.parameters if name in carried} | own
         loss = loss.with_params(own)
-        if loss.multiclass and n_classes < 2:
-            raise ValueError(
-                f"params['num_class'] must be at least 2 for {loss.objective}, got {own.get('num_class')!r}"
-            )
-        if n_classes > 1 and not loss.multiclass:
-            raise ValueError(f"params['num_class'] must be left out for {loss.objective}, got {n_classes}")
+        if loss.multiclass != (n_classes > 1):
+            must = "be at least 2" if loss.multiclass else "be left out"
+            raise ValueError(f"params['num_class'] must {must} for {loss.objective}, got {own.get('num_class')!r}")
         scale = check_scale_pos_weight(own.get("scale_pos_weight", 1))  # raises also where the objective has none
         scale = scale if loss.applies_scale_pos_weight else 1.0
         return cls(own, loss, n_classes if loss.multiclass else 0, scale, str(own.get("device", "cpu")))
@@ -126,7 +123,6 @@ class About:
 
     kind: str = ""
     """The kind that a model records; empty for the name of the class."""
-    method: str = "kbpib"
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """The keywords that it was trained with, which a model records."""
     weight: Array | None = None
@@ -204,9 +200,7 @@ class Teacher:
 
     def subset(self, rows: Array) -> Teacher:
         """This teacher for the given rows alone, as cross-validation needs it."""
-        raise TypeError(
-            f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows) that returns a teacher"
-        )
+        raise TypeError(f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows)")
 
 
 class Guide(NamedTuple):
@@ -303,9 +297,7 @@ class Training:
         if spec.loss.by_query:
             query = query_of_row(matrix)
             if query is None:
-                raise ValueError(
-                    f"{name} has no queries, within which rows rank: build it with xgboost.DMatrix(..., qid=...)"
-                )
+                raise ValueError(f"{name} has no queries, within which rows rank: build it with qid=")
             if weight.size:
                 check_count(f"the weights of {name}", weight.size, int(query[-1]) + 1, name, "queries")
                 weight = weight[query]
@@ -356,9 +348,7 @@ class Training:
                 return
             raise no_labelled_row("labelled")
         if high == -below and loss.probabilities:
-            raise ValueError(
-                f"all labelled rows are of the class {high:g}, rows of weight 0 aside: label rows of another class"
-            )
+            raise ValueError(f"all labelled rows with weights are of the class {high:g}: label rows of another class")
         classes = np.arange(self.spec.n_classes)
         absent = classes[global_max(np.isin(classes, known).astype(float)) == 0] if classes.size else classes
         if absent.size:

@@ -322,10 +322,7 @@ def checked_eval_privileged(
     n_sets = len(eval_set or ())
     tables = [None] * n_sets if eval_privileged is None else list(eval_privileged)
     if len(tables) != n_sets:
-        raise ValueError(
-            f"eval_privileged must have one table per pair of eval_set, got {len(tables)} for {n_sets}: pass None for "
-            "a pair without one"
-        )
+        raise ValueError(f"eval_privileged must have a table or None per eval_set pair, got {len(tables)} for {n_sets}")
     for i, (table, pair) in enumerate(zip(tables, eval_set or (), strict=True)):
         check_partitions(table, pair[1], f"eval_privileged[{i}]", f"the y of eval_set[{i}]")
     return tables

@@ -57,10 +57,7 @@ def kinds(label: Array, *, classes: bool) -> Array:
 def warn_of_torn_groups(groups: Array, folds: Iterable[Fold], remedy: str) -> None:
     """Warn if rows of one group of ``crossfit_groups`` are on both sides of a fold."""
     if any(pd.Index(groups[test]).isin(groups[train]).any() for train, test in folds):
-        warn_user(
-            "rows of one group of crossfit_groups are in the training part and in the test part of a fold, so that "
-            f"scores may be too good: pass {remedy}"
-        )
+        warn_user(f"rows of one group of crossfit_groups are on both sides, so scores may be too good: pass {remedy}")
 
 
 def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None:
@@ -100,9 +97,7 @@ def read_folds(folds: Any, label: Array, labelled: Array | None, groups: Array |
         if groups is not None:
             held_out = pd.Series(groups[test])
             if shared := held_out[held_out.isin(groups[train])].tolist():
-                raise ValueError(
-                    f"fold {number} has rows of the group {shared[0]!r} on both sides: keep groups together"
-                )
+                raise ValueError(f"fold {number} has the group {shared[0]!r} on both sides: keep groups together")
         found.append((train, test))
     return found
 

@@ -52,9 +52,7 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
             check_same_labels(ours[field], theirs.get(field, np.empty(0)), labelled)
     for field, what in (("group", "queries"), ("weight", "weights")):
         if field in theirs and not np.array_equal(theirs[field], ours.get(field, ())):
-            raise ValueError(
-                f"the {what} of privileged differ from those of dtrain, which apply to both: leave them out"
-            )
+            raise ValueError(f"the {what} of privileged differ from those of dtrain: leave them out, as these apply")
 
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
@@ -93,6 +91,4 @@ def check_evals(evals: Any, name: str, pair: str = "(DMatrix, name)") -> list[An
 def check_metric(custom_metric: Any) -> None:
     """Raise unless custom_metric is a function, before a teacher is trained."""
     if custom_metric is not None and not callable(custom_metric):
-        raise TypeError(
-            f"custom_metric must be a function, got {custom_metric!r}: put names into params['eval_metric']"
-        )
+        raise TypeError(f"custom_metric must be a function, got {custom_metric!r}: names go into eval_metric in params")

@@ -80,9 +80,7 @@ class Students:
         for role, matrix in given.items():
             check_is_dmatrix(matrix, role)
             if not can_be_cut(matrix):
-                raise TypeError(
-                    f"{role} must be a DMatrix for {search}, got a {type(matrix).__name__}: build a DMatrix"
-                )
+                raise TypeError(f"{role} must be a DMatrix for {search}, got {type(matrix).__name__}: build a DMatrix")
         label, n_rows = spec.loss.label_of(dtrain), dtrain.num_row()
         if label.ndim == 2:
             raise ValueError(f"dtrain must have one target for {search}, got {label.shape[1]} columns: use pi_xgb.cv")
@@ -148,9 +146,9 @@ class Students:
         guide = training.guides[0]._replace(kl_weight=candidate.kl_weight)
         training = training.replace(guides=(guide, *self.constraints))
         try:
-            return choose("native", training)
+            return choose("native", training, is_uniform=training.is_uniform)
         except ValueError:
-            choose("auto", training, Boosting(self.dtrain, self.num_boost_round))
+            choose("auto", training, Boosting(self.dtrain, self.num_boost_round), is_uniform=True)
             return "auto"
 
     def features_of(self, candidate: Candidate) -> Any:

@@ -12,6 +12,7 @@ import xgboost
 from .._arrays import Array
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
+from .._core.crossfit import check_crossfit
 from .._core.keywords import Keywords, default_kl_weight, is_trained_here, seen_by
 from .._core.losses import Loss
 from .._core.train import train_by
@@ -92,6 +93,8 @@ class Trainer:
         self._stops = model.method == "kbpib" and self.kind == "boosted"
         config = self._config()
         config.check()
+        if model.crossfit is not None:
+            check_crossfit(model.crossfit, row_count(views.student))
         self._check_early_stopping(config)
 
     @property

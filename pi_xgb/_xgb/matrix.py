@@ -181,9 +181,7 @@ def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
 
 def copy_queries(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
     """Copy the queries, if any, to another matrix of the same rows."""
-    ends = source.get_uint_info("group_ptr")
-    if ends.size > 1:
-        target.set_group(np.diff(ends))
+    target.set_info(group=row_fields(source).get("group"))
 
 
 @contextlib.contextmanager
@@ -250,15 +248,19 @@ def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any
     return stack
 
 
+def dense_of(stored: Any) -> Array:
+    """Return the values of a matrix as float32: what is not stored is missing, NaN."""
+    dense, stored = np.full(stored.shape, np.nan, np.float32), stored.tocoo()
+    dense[stored.row, stored.col] = stored.data
+    return dense
+
+
 def _table(batch: Any, categories: list[Any]) -> pd.DataFrame:
     """Return a table with the model's categories from numbers."""
-    dense = np.full(batch.shape, np.nan, np.float32)  # what is not stored is missing
-    stored = batch.tocoo()
-    dense[stored.row, stored.col] = stored.data
     columns = {
         i: pd.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(np.int64), index)
         if len(index)
         else column
-        for i, (column, index) in enumerate(zip(dense.T, categories, strict=True))
+        for i, (column, index) in enumerate(zip(dense_of(batch).T, categories, strict=True))
     }
     return pd.DataFrame(columns)

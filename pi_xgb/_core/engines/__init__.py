@@ -14,7 +14,7 @@ ENGINES: tuple[Engine, ...] = get_args(Engine)
 MODULES: dict[str, ModuleType] = {"native": native, "callback": callback, "copies": copies}
 
 
-def choose(engine: str, training: Training, boosting: Boosting | None = None) -> str:
+def choose(engine: str, training: Training, boosting: Boosting | None = None, *, is_uniform: bool) -> str:
     """Return the engine that the user named, if it is exact; for "auto" the fastest exact one.
 
     On CUDA that is the native engine; elsewhere the callback costs little. ``boosting`` is None on the driver of a
@@ -25,7 +25,7 @@ def choose(engine: str, training: Training, boosting: Boosting | None = None) ->
     tried = [engine] if engine != "auto" else [name for name in MODULES if name != "native" or on_cuda]
     obstacle = ""
     for name in tried:
-        found = MODULES[name].obstacle(training, boosting)
+        found = MODULES[name].obstacle(training, boosting, is_uniform=is_uniform)
         if found is None:
             return name
         obstacle = found

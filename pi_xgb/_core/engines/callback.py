@@ -14,7 +14,7 @@ from ..losses import Loss
 from ..training import Boosting, Student, Training
 
 
-def obstacle(training: Training, _: Boosting | None) -> str | None:
+def obstacle(training: Training, *_: Any, **__: Any) -> str | None:
     """Return why this engine would not train the model of labels and teachers as stacked rows; None if it does."""
     if not training.spec.loss.has_gradient:
         return "its gradient is not linear in the label. Use engine='copies' or 'auto'"

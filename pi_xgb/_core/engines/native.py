@@ -22,12 +22,12 @@ from ..training import Boosting, Training
 _HEAVIEST = 1e4
 
 
-def obstacle(training: Training, boosting: Boosting | None) -> str | None:
+def obstacle(training: Training, boosting: Boosting | None, *, is_uniform: bool) -> str | None:
     """Return why this engine would not train the callback's model; None if it does."""
     spec, guides = training.spec, training.guides
     loss, params, total = spec.loss, spec.params, sum(guide.kl_weight for guide in guides)
     is_noisy = any(guide.teacher.about.is_noisy for guide in guides) and loss.range != NUMBERS
-    weighs_rows = spec.scale_pos_weight != 1 or not training.is_uniform
+    weighs_rows = spec.scale_pos_weight != 1 or not is_uniform
     refuses_blends = not loss.has_gradient or loss.multiclass or is_noisy
     reasons = {
         f"XGBoost's own {loss.objective} takes no blended labels, only whole classes or values without noise": (

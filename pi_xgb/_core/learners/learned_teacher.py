@@ -153,6 +153,4 @@ class LearnedTeacher(FixedTeacher):
         return f"<LearnedTeacher: {shares}, {n_models} model(s) each, loss {self.loss:.4f} {where}>"
 
     def subset(self, rows: Array) -> Teacher:
-        raise ValueError(
-            "this teacher learned from the labels of all rows, also the held-out ones: pass privileged= to cv"
-        )
+        raise ValueError("this teacher learned from the labels of held-out rows, too: pass privileged= to cv")
