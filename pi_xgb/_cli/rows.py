@@ -235,7 +235,9 @@ def read_validation(source: Source, training: TrainingRows, log: Log) -> Rows:
     valid, _ = later_rows(source, columns, log, known, training.classes, training.params["objective"])
     shared = sorted(set(valid.per_row.get("query", ())) & set(rows.per_row.get("query", ())))
     if shared:
-        raise ValueError(f"{file} must not have queries of the training, got {len(shared)}: leave them out")
+        raise ValueError(
+            f"{file} must not have queries of the training, got {len(shared)}, such as {shared[0]!r}: leave them out"
+        )
     return valid
 
 

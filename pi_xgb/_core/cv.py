@@ -136,7 +136,7 @@ def cv(
         check_whole("n_jobs", n_jobs, 1)
     keywords = Keywords.of({**given, "kl_weight": max(grid) if is_grid else kl_weight})
     if is_grid and (not keywords.is_given or keywords.has_own_weights):
-        raise ValueError("several values of kl_weight require one teacher: pass privileged=, or no list as teacher=")
+        raise ValueError("several values of kl_weight require one teacher, not a list with its own weights: pass one")
     keywords.check(obj=obj)
     if not is_grid and (resume is not None or resume_key is not None):
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")

@@ -348,9 +348,8 @@ def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: boo
     """Raise what ``train`` would raise for this engine, before a cluster moves rows."""
     stand_in = Teacher()
     stand_in.is_adaptive = keywords.method == "jpib"
-    guides = (Guide(stand_in, keywords.kl_weight or DEFAULT_KL_WEIGHT),)
-    has_weight = keywords.is_given and keywords.kl_weight != 0
-    training = Training(spec=spec, label=np.zeros(1), weight=None, guides=guides if has_weight else ())
+    guides = () if keywords.kl_weight == 0 else (Guide(stand_in, keywords.kl_weight or DEFAULT_KL_WEIGHT),)
+    training = Training(spec=spec, label=np.zeros(1), weight=None, guides=guides)
     choose(engine, training, is_uniform=is_uniform)
 
 

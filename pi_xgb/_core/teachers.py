@@ -164,7 +164,7 @@ def weighted(
         return [Guide(teacher, DEFAULT_KL_WEIGHT if kl_weight is None else kl_weight, teacher_weight)]
     if kl_weight is not None or teacher_weight is not None:
         keyword = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
-        raise ValueError(f"{keyword} is not supported with a list of (teacher, weight): write weights into the list")
+        raise ValueError(f"{keyword} is not supported with a list of (teacher, weight): use its own weights")
     guides, name = [], "the weight of a teacher in the list"
     for member, weight in teacher:
         if np.ndim(weight) == 0:

@@ -169,7 +169,8 @@ def train(
         privileged_evals = check_evals(privileged_evals, "privileged_evals")
     given = locals()
     own = {name: given[name] for name in _KEYWORDS if name in given}
-    return train_by(Keywords.of(given), params, Boosting.of(dtrain, num_boost_round, own), engine)[0]
+    boosting = Boosting(dtrain, num_boost_round, check_evals(evals or (), "evals"), own, xgb_model)
+    return train_by(Keywords.of(given), params, boosting, engine)[0]
 
 
 def train_by(

@@ -12,7 +12,7 @@ import xgboost
 
 from .._arrays import Array
 from .._privacy_record import Privacy
-from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix
+from .._rows.matrix_checks import check_labels_per_row, check_matrix
 from .._rows.per_row import check_count
 from .._rows.supervision import no_labelled_row, row_weights
 from .._warnings import warn_user
@@ -101,12 +101,6 @@ class Boosting:
     keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     xgb_model: Any = None
     """The model that the training continues."""
-
-    @classmethod
-    def of(cls, dtrain: xgboost.DMatrix, num_boost_round: int, keywords: Mapping[str, Any]) -> Boosting:
-        """Return the call with these keywords."""
-        evals = check_evals(keywords.get("evals") or (), "evals")
-        return cls(dtrain, num_boost_round, evals, keywords, keywords.get("xgb_model"))
 
     def run(self, params: Any, matrix: xgboost.DMatrix | None = None, **changed: Any) -> xgboost.Booster:
         """Call ``xgboost.train``. A ``matrix`` in place of dtrain uses the cuts of dtrain."""
@@ -348,7 +342,7 @@ class Training:
                 return
             raise no_labelled_row("labelled")
         if high == -below and loss.probabilities:
-            raise ValueError(f"all labelled rows with weights are of the class {high:g}: label rows of another class")
+            raise ValueError(f"all labelled rows are of the class {high:g} where they count: label rows of another")
         classes = np.arange(self.spec.n_classes)
         absent = classes[global_max(np.isin(classes, known).astype(float)) == 0] if classes.size else classes
         if absent.size:

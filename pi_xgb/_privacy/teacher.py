@@ -166,7 +166,9 @@ class PrivateTeacher(FixedTeacher):
         gaps = frame.isna().any()
         if gaps.any():  # no mechanism here hides which rows lack a value
             hint = "fill them by a rule that reads no other row, or declare 'missing' as a category"
-            raise ValueError(f"column {gaps.index[gaps][0]!r} of z has missing values, which are privileged: {hint}")
+            raise ValueError(
+                f"the column {gaps.index[gaps][0]!r} of z has missing values, which are privileged: {hint}"
+            )
         values = self._domain.read(frame if hasattr(table, "columns") else frame.to_numpy())
         columns = HiddenNames(column_names(table) or ())
         public = None

@@ -57,7 +57,10 @@ def kinds(label: Array, *, classes: bool) -> Array:
 def warn_of_torn_groups(groups: Array, folds: Iterable[Fold], remedy: str) -> None:
     """Warn if rows of one group of ``crossfit_groups`` are on both sides of a fold."""
     if any(pd.Index(groups[test]).isin(groups[train]).any() for train, test in folds):
-        warn_user(f"rows of one group of crossfit_groups are on both sides, so scores may be too good: pass {remedy}")
+        warn_user(
+            "rows of one group of crossfit_groups are in the training part and in the test part of a fold, so that "
+            f"scores may be too good: pass {remedy}"
+        )
 
 
 def check_enough_groups(groups: Array, nfold: int, name: str = "groups") -> None:

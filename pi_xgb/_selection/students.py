@@ -182,10 +182,6 @@ class Students:
         part, test = cut(self.dtrain, rows), cut(self.dtrain, held_out)
         return FoldStudents(self, rows, part, held_out, test, None if folds is None else folds.subset(rows))
 
-    def on_all_rows(self, dtrain: xgboost.DMatrix) -> FoldStudents:
-        """The students of all rows, trained on ``dtrain``, another matrix of these."""
-        return FoldStudents(self, np.arange(self.dtrain.num_row()), dtrain, np.arange(0), None)
-
 
 @dataclasses.dataclass(frozen=True)
 class FoldStudents:

@@ -43,7 +43,9 @@ def user_params(params: Any) -> dict[str, Any]:
         if len(metrics) > 1:
             copied["eval_metric"] = metrics
     for name in TRAINING_KEYWORDS & copied.keys():  # XGBoost would only warn that they are unused
-        raise ValueError(f"{name} is not a parameter of XGBoost: pass it as a keyword, train(..., {name}=...)")
+        raise ValueError(
+            f"{name} is not a parameter of XGBoost: pass it as a keyword, train(params, dtrain, {name}=...)"
+        )
     return copied
 
 

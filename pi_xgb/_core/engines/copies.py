@@ -29,8 +29,7 @@ from ..training import Boosting, Training
 
 def obstacle(training: Training, boosting: Boosting | None, **_: Any) -> str | None:
     """Return why copies would not train the right model; None if they do, and without a teacher."""
-    spec, guides = training.spec, training.guides
-    params = spec.params
+    spec, params, guides = training.spec, training.spec.params, training.guides
     if spec.loss.has_gradient:
         return "its labels can be blended, at half the cost. Use engine='auto'"
     if not guides:

@@ -86,9 +86,8 @@ class LearnedTeacher(FixedTeacher):
     """
 
     def __init__(self, fitted: Fitted, q: Array, settings: Mapping[str, Any], labelled: Array | None) -> None:
-        within = PROBABILITIES if fitted.mixture.loss.probabilities else NUMBERS
         is_predicted = fitted.fold_of != LEFT_OUT
-        within.check(q[is_predicted], "the q of the teacher")
+        (PROBABILITIES if fitted.mixture.loss.probabilities else NUMBERS).check(q[is_predicted], "the q of the teacher")
         # Taken as an array, q then asks for weights of 0 in the other rows.
         self._q = q if is_predicted.all() else np.where(per_label(is_predicted, q), q, np.float32(np.nan))
         self.members, self.loss = list(fitted.members), fitted.loss
