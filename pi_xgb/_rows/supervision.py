@@ -86,6 +86,4 @@ def weight_beside(empty: Array) -> Array | None:
 def check_evals_are_labelled(labelled: Array | None, dtrain: xgboost.DMatrix, evals: Any) -> None:
     """Raise if dtrain has unlabelled rows and is among the evals: metrics would use unknown labels."""
     if labelled is not None and any(matrix is dtrain for matrix, _ in evals):
-        raise ValueError(
-            "dtrain with unlabelled rows must not be among the evals: pass dtrain.slice(np.flatnonzero(labelled))"
-        )
+        raise ValueError("dtrain with unlabelled rows is among the evals: pass dtrain.slice(np.flatnonzero(labelled))")
