@@ -15,11 +15,4 @@ the choice of ``kl_weight``     :func:`plot_kl_weight_path`, of :func:`pi_xgb.cv
 from ._plots.by_group import plot_calibration, plot_roc, plot_scores
 from ._plots.by_table import plot_frontier, plot_importance, plot_kl_weight_path
 
-__all__ = [
-    "plot_calibration",
-    "plot_frontier",
-    "plot_importance",
-    "plot_kl_weight_path",
-    "plot_roc",
-    "plot_scores",
-]
+__all__ = ["plot_calibration", "plot_frontier", "plot_importance", "plot_kl_weight_path", "plot_roc", "plot_scores"]

@@ -10,11 +10,7 @@ Warnings of a training appear in the logs of the executors, not where ``fit`` wa
 """
 
 try:
-    from ._spark.estimators import (
-        PrivilegedSparkXGBClassifier,
-        PrivilegedSparkXGBRanker,
-        PrivilegedSparkXGBRegressor,
-    )
+    from ._spark.estimators import PrivilegedSparkXGBClassifier, PrivilegedSparkXGBRanker, PrivilegedSparkXGBRegressor
 except ImportError as error:
     raise ImportError(
         f'pi_xgb.spark needs PySpark with pandas and PyArrow ({error}): pip install ".[spark]" in a checkout'

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pi_xgb
-from pi_xgb._core.learners import linear
-from pi_xgb._core.learners.forest import Forest
+from pi_xgb._core.learners import forest, linear
 
 KINDS = ("forest", "linear")
 # One objective of each loss.
@@ -176,8 +175,8 @@ def test_it_takes_seed_and_threads_of_the_student_alone(kind):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_one_tree_on_all_rows_is_that_of_scikit_learn(monkeypatch, weighted):
     tree = pytest.importorskip("sklearn.tree")
-    ours, all_in = Forest._params, {"num_parallel_tree": 1, "subsample": 1.0, "colsample_bynode": 1.0}
-    monkeypatch.setattr(Forest, "_params", lambda self, *sizes: ours(self, *sizes) | all_in)
+    ours, all_in = forest._params, {"num_parallel_tree": 1, "subsample": 1.0, "colsample_bynode": 1.0}
+    monkeypatch.setattr(forest, "_params", lambda *sizes: ours(*sizes) | all_in)
     rng = np.random.default_rng(0)
     x = rng.integers(0, 40, size=(200, 3)).astype(np.float32)
     label = (x[:, 0] / 20 + rng.normal(size=200)).astype(np.float32)

@@ -21,7 +21,7 @@ HIDDEN = np.ma.array([0.0, 1.0, 0.5, 1.0], mask=[True, False, False, False])
 READERS = {
     "labelled": lambda values: supervision.read_labelled(values, 4),
     "teacher_weight": lambda values: supervision.read_teacher_weight(values, 4),
-    "groups": lambda values: supervision.checked_groups(values, 4),
+    "groups": lambda values: supervision.read_groups(values, 4),
     "y_true": lambda values: scores.as_labels(values, 4),
     "y_score": scores.as_probabilities,
     "sample_weight": lambda values: supervision.row_weights(values, 4),

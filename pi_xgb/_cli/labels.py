@@ -70,9 +70,7 @@ def _bounds(bounds: pd.DataFrame, file: str) -> tuple[Array, Array]:
         lower, upper = bounds.to_numpy(np.float64, na_value=np.nan).astype(np.float32).T
     known = ~np.isnan(lower)
     for row in np.flatnonzero(~known & ~np.isnan(upper)):
-        raise ValueError(
-            f"{place_of(int(row), file)} of {file} has an upper bound only: write 0 as the lower, or leave both empty"
-        )
+        raise ValueError(f"{place_of(int(row), file)} of {file} has an upper bound only: write 0 as the lower one")
     lower, upper = np.where(known, lower, np.float32(0)), np.where(np.isnan(upper), np.float32(np.inf), upper)
     check_bounds(lower, upper, file, lambda row: place_of(row, file))
     return np.column_stack([lower, upper]), known

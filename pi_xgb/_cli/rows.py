@@ -14,7 +14,7 @@ import xgboost
 from .._arrays import Array
 from .._labels.maturity import mature
 from .._rows.names import describe
-from .._rows.supervision import checked_groups, row_weights
+from .._rows.supervision import read_groups, row_weights
 from .._rows.words import place_of
 from .._xgb.matrix import matrix_of, set_queries
 from .features import Categories, categories_of, known_features, learned_features
@@ -204,7 +204,7 @@ def _per_row(frame: pd.DataFrame, columns: Columns, file: str) -> dict[str, Arra
     """Return the weights, groups and queries of rows."""
     found = {}
     for dest, (name,) in [(dest, columns[dest]) for dest in PER_ROW if dest in columns]:
-        read: Any = row_weights if dest.endswith("weight") else checked_groups
+        read: Any = row_weights if dest.endswith("weight") else read_groups
         found[dest] = read(frame[name], len(frame), name=f"{option_of(dest)} names {name!r}, which in {file}")
     return found
 

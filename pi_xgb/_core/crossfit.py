@@ -17,8 +17,6 @@ from xgboost import collective
 from .._arrays import Array
 from .._rows.checks import check_whole
 from .._rows.folds import check_enough_groups, deal_folds
-from .._rows.groups import on_several_workers
-from .._xgb.collective import global_max
 from .._xgb.matrix import query_of_row
 from .._xgb.threads import in_threads
 from .losses import Loss
@@ -27,28 +25,18 @@ M = TypeVar("M")
 SHARED, LEFT_OUT, WHOLE = -1, -2, -3
 AVERAGED = ("boosted",)
 """The members whose models of the folds predict rows of no fold together."""
-MOST_FOLDS = 5
-"""The largest default of ``crossfit``."""
 _FEWEST_SHARED = 4
 """With fewer folds a teacher without two of them would see at most half of the rows."""
 
 
-def default_crossfit(label: Array, labelled: Array | None, groups: Array | None, *, classes: bool) -> int:
-    """Return as many folds as every class and every worker can fill, from 2 to 5."""
-    known = np.ones(len(label), bool) if labelled is None else labelled
-    rarest = rarest_class(label[known]) if classes else int(known.sum())
-    if groups is not None:
-        rarest = min(rarest, len(pd.unique(groups[known])))
-    return int(-global_max(np.array([-max(2, min(MOST_FOLDS, rarest))]))[0])
+def check_crossfit(crossfit: Any, n_labelled: int, groups: Array | None = None, rows: str = "rows") -> None:
+    """Raise unless crossfit is 0 or a number of folds that labelled rows can fill, in whole groups if any.
 
-
-def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: Array | None = None) -> None:
-    """Raise unless crossfit is 0 or a number of folds that labelled rows can fill, in whole groups if any."""
+    ``rows`` are "labelled rows" where others have no label.
+    """
     check_whole("crossfit", crossfit)
-    n_labelled = n_rows if labelled is None else int(labelled.sum())
-    rows = "rows" if labelled is None else "labelled rows"
     hint = ". Each worker deals its own rows: spread them over all workers" if collective.is_distributed() else ""
-    if labelled is not None and crossfit and n_labelled < 2:
+    if rows != "rows" and crossfit and n_labelled < 2:
         few = "one row" if n_labelled else "no row"
         raise ValueError(f"labelled has {few} with a label: add labelled rows, from which a teacher learns{hint}")
     if crossfit < 0 or crossfit == 1 or crossfit > n_labelled:
@@ -57,23 +45,7 @@ def check_crossfit(crossfit: Any, labelled: Array | None, n_rows: int, groups: A
             f"{hint}"
         )
     if groups is not None:
-        check_enough_groups(groups if labelled is None else groups[labelled], crossfit, "crossfit_groups")
-
-
-def rarest_class(label: Array) -> int:
-    """Return the number of rows of the rarest class (of the first target); that of all rows for other labels."""
-    of_class = label if label.ndim == 1 else label[:, 0]
-    counts = np.unique(of_class, return_counts=True)[1]
-    return len(label) if (of_class % 1).any() else int(counts.min(initial=len(label)))
-
-
-def check_groups_apart(groups: Array | None) -> None:
-    """Raise for a group on several workers, since each deals its own folds; call it on every worker."""
-    if groups is None or not collective.is_distributed():
-        return
-    n_split = on_several_workers(groups)
-    if n_split:
-        raise ValueError(f"crossfit_groups must not span workers, got {n_split} that do: move each to one worker")
+        check_enough_groups(groups, crossfit, "crossfit_groups")
 
 
 def whole_queries(
@@ -178,10 +150,6 @@ class Folds:
         """The folds, in order."""
         return list(np.unique(self.fold_of[self.fold_of >= 0]).tolist())
 
-    def model(self, member: str, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
-        """The model of this member and fold, fitted here or shared."""
-        return contextlib.nullcontext(fit()) if self.shared is None else self.shared.model(member, fold, fit)
-
 
 def out_of_fold(
     fits: Mapping[str, Callable[[Array], M]],
@@ -208,7 +176,8 @@ def out_of_fold(
         held_out = [(shared if fold == WHOLE else np.flatnonzero(folds.fold_of == fold), 1)]
         if member in AVERAGED:
             held_out.append((shared, len(folds.numbers)))
-        with folds.model(member, fold, functools.partial(fits[member], np.flatnonzero(fitted_on))) as model:
+        fit = functools.partial(fits[member], np.flatnonzero(fitted_on))
+        with folds.shared.model(member, fold, fit) if folds.shared else contextlib.nullcontext(fit()) as model:
             return model, [(rows, predict(model, rows) / share) for rows, share in held_out if rows.size]
 
     # All members share the threads, which else would wait for the last fold of each.
@@ -228,17 +197,16 @@ def out_of_fold(
 
 
 def deal_labelled(
-    label: Array, labelled: Array | None, groups: Array | None, n_folds: int, seed: int, *, classes: bool
+    label: Array, labelled: Array, groups: Array | None, n_folds: int, seed: int, *, classes: bool
 ) -> Array:
     """Return the fold of each row, -1 for rows that all models may predict: those in no group with a label.
 
     Several targets are stratified by the first.
     """
     label = label[:, 0] if label.ndim == 2 else label
-    rows = np.arange(len(label)) if labelled is None else np.flatnonzero(labelled)
-    fold_of = np.full(len(label), -1)
-    fold_of[rows] = deal_folds(label[rows], n_folds, seed, None if groups is None else groups[rows], classes=classes)
-    return fold_of if groups is None or labelled is None else _of_groups(fold_of, groups)
+    own, fold_of = None if groups is None else groups[labelled], np.full(len(label), -1)
+    fold_of[labelled] = deal_folds(label[labelled], n_folds, seed, own, classes=classes)
+    return fold_of if groups is None else _of_groups(fold_of, groups)
 
 
 def _of_groups(fold_of: Array, groups: Array) -> Array:

@@ -136,10 +136,7 @@ def cv(
         check_whole("n_jobs", n_jobs, 1)
     keywords = Keywords.of({**given, "kl_weight": max(grid) if is_grid else kl_weight})
     if is_grid and (not keywords.is_given or keywords.has_own_weights):
-        raise ValueError(
-            "several values of kl_weight require one teacher: pass privileged=, or teacher= other than a list, which "
-            "has its own weights"
-        )
+        raise ValueError("several values of kl_weight require one teacher, not a list with its own weights: pass one")
     keywords.check(obj=obj)
     if not is_grid and (resume is not None or resume_key is not None):
         raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
@@ -245,8 +242,8 @@ class _Folds:
             raise ValueError("cv with a teacher cannot keep query groups together: build dtrain without qid")
         training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
         # On the CPU: xgboost.cv takes one objective, and the native engine needs other labels for every fold.
-        on_host = dataclasses.replace(spec, device="cpu")
-        engine = choose("auto", on_host, training.guides, is_uniform=True, dtrain=dtrain)
+        on_host = training.replace(spec=dataclasses.replace(spec, device="cpu"))
+        engine = choose("auto", on_host, boosting, is_uniform=True)
         dealt = row_folds(boosting.keywords, training.label, training.labelled, query)
         folds = with_unlabelled(dealt, training.labelled, query)
         if keywords.crossfit_groups is not None:

@@ -9,8 +9,7 @@ import xgboost
 from xgboost import collective
 
 from .._rows.matrix_checks import Evals, check_is_dmatrix
-from .._rows.supervision import weight_beside
-from .._xgb.matrix import exclusive, rows_without_values
+from .._xgb.matrix import exclusive
 from .keywords import Keywords
 from .learners.learned_teacher import LearnedTeacher
 from .learners.recipe import check_teacher_word
@@ -96,8 +95,6 @@ def fit_teacher(
         raise ValueError(f"evals and early_stopping_rounds require teacher='boosted', got {teacher!r}: leave them out")
     check_is_dmatrix(dprivileged, "privileged")
     with exclusive(dprivileged, *(matrix for matrix, _ in evals)):
-        if teacher_weight is None:
-            teacher_weight = weight_beside(rows_without_values(dprivileged))
         keywords = Keywords(
             dprivileged,
             teacher=teacher,

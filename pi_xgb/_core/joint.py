@@ -88,9 +88,7 @@ class JointTeacher(Teacher):
             row_weights(weight if weight.size else None, len(self._label), name="the weights of privileged")
         own = self.spec.params
         if own.get("booster") == "dart" or any(float(own.get(name, 0)) > 0 for name in ("rate_drop", "one_drop")):
-            raise ValueError(
-                "booster='dart' (rate_drop, one_drop) is not supported by JPIB: use gbtree, or method='kbpib'"
-            )
+            raise ValueError("booster='dart' (rate_drop, one_drop) is not supported by JPIB: use method='kbpib'")
         self._dprivileged = dprivileged
         self._own_kl_weight = None if kl_weight is None else check_kl_weight(kl_weight)
         pairs = pairs_of(extra_teachers)
@@ -118,10 +116,8 @@ class JointTeacher(Teacher):
         """What a training has to know of it."""
         return About(
             kind="boosted",
-            method="jpib",
             learns=True,
             on_device=not self._extra,
-            within=self.spec.loss.range,
             settings=self.settings,
             matrices=[self._dprivileged],
         )
@@ -135,9 +131,7 @@ class JointTeacher(Teacher):
 
     def start(self, training: Training) -> None:
         if not training.spec.loss.has_gradient_of(self.spec.loss):
-            raise ValueError(
-                "teacher and student of JPIB must share an objective: give JointTeacher the params of the student"
-            )
+            raise ValueError("teacher and student of JPIB must share an objective: give both the same params")
         check_same_labels(training.label, self._label, training.labelled)
         student = training.student
         if student is None:
@@ -166,9 +160,7 @@ class JointTeacher(Teacher):
                 f"of {teacher_rounds}: save both with pi_xgb.JointCheckPoint and pass both, each as xgb_model"
             )
         if student.matrix is not None and not self._is_own_student(student.booster, student.matrix):
-            raise ValueError(
-                f"this JPIB teacher grew with another student than the continued one of {rounds} rounds: pass its own"
-            )
+            raise ValueError("this JPIB teacher grew with another student than the continued one: pass its own")
 
     def _is_own_student(self, student: xgboost.Booster, matrix: xgboost.DMatrix) -> bool:
         """Return whether the student without its last round predicts as the student of this teacher did."""
@@ -184,9 +176,7 @@ class JointTeacher(Teacher):
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         if self._own is None:
-            raise ValueError(
-                "a JPIB teacher has a q in the training of a Booster only: pass it to pi_xgb.train or xgboost.train"
-            )
+            raise ValueError("a JPIB teacher has a q in the training of a Booster only: pass it to pi_xgb.train")
         if self._booster is None:
             self._booster = self._first_booster(mean, self._own.training)
         else:
@@ -238,10 +228,7 @@ def pairs_of(extra_teachers: Any, name: str = "extra_teachers") -> list[tuple[An
     """Return a list of (teacher, weight) pairs; raise unless it has these only."""
     if isinstance(extra_teachers, (list, tuple)) and (not extra_teachers or is_list_of_pairs(extra_teachers)):
         return list(extra_teachers)
-    raise TypeError(
-        f"{name} must be a list of (teacher, weight), got {type(extra_teachers).__name__}: write "
-        f"{name}=[(DemographicParity(sex), 2.0)]"
-    )
+    raise TypeError(f"{name} must be a list of (teacher, weight), got {type(extra_teachers).__name__}: pass pairs")
 
 
 class JointCheckPoint(TrainingCallback):

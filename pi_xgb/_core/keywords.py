@@ -13,13 +13,7 @@ from xgboost import collective
 
 from .._rows.checks import check_choice, check_whole, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_metric, check_no_overlap, check_same_rows
-from .._rows.supervision import (
-    check_evals_are_labelled,
-    checked_groups,
-    read_labelled,
-    read_teacher_weight,
-    weight_beside,
-)
+from .._rows.supervision import check_evals_are_labelled, read_groups, read_labelled, read_teacher_weight, weight_beside
 from .._warnings import warn_user
 from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.matrix import can_be_cut, rows_without_values, side_by_side
@@ -207,21 +201,15 @@ class Keywords:
             )
         if self.method == "jpib":
             if unused := self._set("crossfit", "crossfit_groups", "privileged_evals"):
-                raise ValueError(
-                    f"{', '.join(unused)} is not supported with method='jpib', whose teacher grows along: leave it out"
-                )
+                raise ValueError(f"{', '.join(unused)} is not supported with method='jpib': leave it out")
             others = [f"teacher={teacher!r}" for teacher in self._trained if teacher != "boosted"]
             if others or self.privileged is None:
                 found = [*others, "no privileged="][0]
-                raise ValueError(
-                    f"method='jpib' requires privileged= and teacher='boosted', got {found}: use method='kbpib'"
-                )
+                raise ValueError(f"method='jpib' requires privileged= and teacher='boosted', got {found}: use kbpib")
         if self.privileged_evals and not early_stopping_rounds:
             raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
         if self.crossfit_groups is not None and not self.is_crossfitted:
-            raise ValueError(
-                f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set crossfit as well"
-            )
+            raise ValueError(f"crossfit_groups require crossfit of at least 2, got crossfit={self.crossfit}: set it")
 
     def read(self, spec: Spec, boosting: Boosting, name: str = "dtrain") -> Training:
         """Return the training of these rows, after all checks that precede it; its teachers are not trained yet.
@@ -271,9 +259,7 @@ class Keywords:
         check_matrix(privileged, "privileged")
         check_same_rows(dtrain, privileged, training.labelled)
         if spec.loss.has_exposure and not np.array_equal(dtrain.get_base_margin(), privileged.get_base_margin()):
-            raise ValueError(
-                "privileged must have the base_margin of dtrain, the logarithm of the exposure: build it with that"
-            )
+            raise ValueError("privileged must have the base_margin of dtrain, an exposure: build it with that")
         for matrix, name in self.privileged_evals or ():
             Training.from_matrix(spec, matrix, name=f"privileged_evals {name!r}")
         if self.all_features is not None:
@@ -297,7 +283,8 @@ class Keywords:
         dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
         teacher_weight = known = read_teacher_weight(self.teacher_weight, training.n_rows)
         if self.teacher_weight is None and self._trained and self.privileged is not None:
-            known = weight_beside(rows_without_values(self.privileged, dtrain.feature_names or ()))
+            others = () if self.privileged is dtrain else dtrain.feature_names or ()
+            known = weight_beside(rows_without_values(self.privileged, others))
         kl_weight = self.kl_weight
         if kl_weight is None and not self.has_own_weights:
             kl_weight = default_kl_weight(self.teacher)
@@ -350,7 +337,7 @@ class Keywords:
             num_boost_round=boosting.num_boost_round,
             crossfit=self._crossfit(teacher),
             teacher_sees=sees,
-            groups=checked_groups(self.crossfit_groups, training.n_rows, "crossfit_groups"),
+            groups=read_groups(self.crossfit_groups, training.n_rows, "crossfit_groups"),
             teacher_weight=guide.per_row,
             keywords=keywords,
             classes=self.classes,
@@ -361,9 +348,9 @@ def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: boo
     """Raise what ``train`` would raise for this engine, before a cluster moves rows."""
     stand_in = Teacher()
     stand_in.is_adaptive = keywords.method == "jpib"
-    has_weight = keywords.is_given and keywords.kl_weight != 0
-    weight = keywords.kl_weight or DEFAULT_KL_WEIGHT
-    choose(engine, spec, [Guide(stand_in, weight)] if has_weight else [], is_uniform=is_uniform)
+    guides = () if keywords.kl_weight == 0 else (Guide(stand_in, keywords.kl_weight or DEFAULT_KL_WEIGHT),)
+    training = Training(spec=spec, label=np.zeros(1), weight=None, guides=guides)
+    choose(engine, training, is_uniform=is_uniform)
 
 
 def default_kl_weight(teacher: Any) -> float:

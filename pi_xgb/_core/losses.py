@@ -23,7 +23,7 @@ import xgboost
 from .._arrays import Array, array_module
 from .._xgb.collective import gathered
 from .._xgb.matrix import labels_of
-from .._xgb.params import SHARES_ARE_MARGINS
+from .._xgb.params import SHARES_ARE_MARGINS, as_number
 
 # XGBoost's own floor: p (1 - p) underflows to 0 in float32 from margin 17 on, and a leaf of such rows would
 # have no Hessian at all.
@@ -322,14 +322,6 @@ def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], s
         )
 
 
-def _number(params: Params, name: str, default: float) -> float:
-    value = params.get(name, default)
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {value!r}") from None
-
-
 def _is_true(value: Any) -> bool:
     """Return whether XGBoost reads this as true."""
     return str(value).lower() in ("true", "1")
@@ -337,12 +329,12 @@ def _is_true(value: Any) -> bool:
 
 def _with_max_delta_step(loss: Loss, params: Params) -> Loss:
     # XGBoost's Hessian is exp(max_delta_step) times the mean.
-    larger = np.exp(np.float32(_number(params, "max_delta_step", 0.7)))
+    larger = np.exp(np.float32(as_number(params.get("max_delta_step", 0.7), "max_delta_step")))
     return dataclasses.replace(loss, curvature=lambda mean, target: mean * larger)
 
 
 def _with_variance_power(loss: Loss, params: Params) -> Loss:
-    power = np.float32(_number(params, "tweedie_variance_power", 1.5))
+    power = np.float32(as_number(params.get("tweedie_variance_power", 1.5), "tweedie_variance_power"))
 
     def slope(mean: Array, target: Array) -> Array:
         scale = mean ** (np.float32(1) - power)
@@ -513,9 +505,7 @@ def loss_with_gradient(objective: Any, params: Params | None = None) -> Loss:
     """Return the loss of an objective; raise unless it has a gradient that a custom objective can compute."""
     loss = loss_named(objective, params)
     if not loss.has_gradient:
-        raise ValueError(
-            f"{objective} requires copies of the rows, which an objective in Python cannot make: use pi_xgb.train"
-        )
+        raise ValueError(f"{objective} requires copies of the rows, which no objective can make: use pi_xgb.train")
     return loss
 
 

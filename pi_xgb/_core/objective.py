@@ -17,7 +17,7 @@ from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.supervision import no_labelled_row, read_labelled, read_teacher_weight
 from .._xgb.booster import calling_booster, configuration_of
 from .._xgb.matrix import labels_of
-from .._xgb.params import check_scale_pos_weight, number_of_classes, user_params
+from .._xgb.params import check_scale_pos_weight, class_count, user_params
 from .blend import Distillation
 from .joint import JointTeacher, pairs_of
 from .losses import NUMBERS, Loss, loss_with_gradient
@@ -210,9 +210,7 @@ class KLObjective:
         """Return objective and settings of a Booster; without a Booster those that are named."""
         if booster is None:
             if self._named is None:
-                raise ValueError(
-                    "objective must be named where no Booster calls: KLObjective(q, objective='binary:logistic')"
-                )
+                raise ValueError("objective must be named where no Booster calls: pass objective='binary:logistic'")
             return _Caller(self._named, {}, None)
         if booster not in self._callers:
             found = configuration_of(booster)
@@ -241,9 +239,7 @@ class KLObjective:
         weights = (("teacher_weight", guide.per_row) for guide in self._guides)
         for name, values in [("labelled", self._labelled), *weights]:
             if values is not None and len(values) != n_rows:
-                raise ValueError(
-                    f"{name} has {len(values)} rows, but the training matrix has {n_rows}: for folds use pi_xgb.cv"
-                )
+                raise ValueError(f"{name} has {len(values)} rows, the matrix {n_rows}: for folds use pi_xgb.cv")
         learns = any(guide.teacher.about.learns for guide in self._guides) or not self._guides
         is_unlabelled = self._labelled is not None and not self._labelled.any()
         if is_unlabelled and learns and not collective.is_distributed():
@@ -320,7 +316,7 @@ class JointObjective(KLObjective):
     ) -> None:
         kl_weight = check_kl_weight(kl_weight)
         own = user_params(params)
-        defaults = {} if number_of_classes(own) > 1 else {"objective": "binary:logistic"}
+        defaults = {} if class_count(own) > 1 else {"objective": "binary:logistic"}
         teacher = JointTeacher(dprivileged, {**defaults, **own})
         per_row = read_teacher_weight(teacher_weight, dprivileged.num_row())
         super().__init__(

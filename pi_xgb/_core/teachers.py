@@ -12,7 +12,7 @@ import xgboost
 
 from .._arrays import Array, read_only
 from .._rows.checks import check_choice
-from .._rows.per_row import per_row as read_per_row
+from .._rows.per_row import per_row
 from .._rows.supervision import MOST_WEIGHT, read_teacher_weight
 from .losses import NUMBERS, SHARES, Range
 from .training import HESSIANS, About, Guide, Teacher, Training
@@ -26,8 +26,21 @@ class FixedTeacher(Teacher):
     is_adaptive = False
 
     def __init__(self, q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None) -> None:
-        self._q = check_q(q, within, name=name, needed=needed)
-        self.about = About(kind="array", within=within)
+        """Read q, ``(n,)``, or ``(n, K)`` for classes. Values of rows that are not ``needed`` are not checked."""
+        hint = "give one probability per row, or one for each class"
+        if type(q) is np.ndarray and q.dtype.kind == "f" and q.ndim in (1, 2) and q.shape[-1] > 1:
+            array = q.astype(np.float32)  # nothing to convert, and passes over many rows take as long as several rounds
+        else:
+            array = per_row(f"the q of {name}", q, missing="keep", several=True, dtype=np.float32, hint=hint)
+        values = array
+        if needed is not None and len(needed) == len(array):
+            array[~needed] = 0
+            values = array[needed]
+        within.check(values, f"the q of {name}")
+        if within.sums_to_one and values.ndim == 2 and not np.allclose(values.sum(axis=1), 1, atol=1e-3):
+            raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
+        self._q = array
+        self.about = About(kind="array")
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
         return self.values
@@ -51,10 +64,7 @@ class FixedTeacher(Teacher):
     def check(self, n_rows: int) -> None:
         """Raise unless there is a q for each of ``n_rows`` rows."""
         if len(self._q) != n_rows:
-            raise ValueError(
-                f"the q of the teacher has {len(self._q)} rows, but dtrain has {n_rows} rows: compute it for these "
-                "rows, in their order"
-            )
+            raise ValueError(f"the q of the teacher has {len(self._q)} rows, dtrain has {n_rows}: compute it for these")
 
     def subset(self, rows: Array) -> Teacher:
         return self.shard(rows)
@@ -102,10 +112,7 @@ class ModelTeacher(FixedTeacher):
         name = type(model).__name__
         classifier = getattr(model, "__self__", None)
         if probabilities and getattr(model, "__name__", "") == "predict" and hasattr(classifier, "predict_proba"):
-            raise TypeError(
-                f"model must give probabilities, got predict of {type(classifier).__name__}, which gives classes: pass "
-                "the model itself"
-            )
+            raise TypeError(f"model must give probabilities, got {type(classifier).__name__}.predict: pass the model")
         if hasattr(model, "predict_proba"):
             classes = getattr(model, "classes_", None)
             if classes is not None and list(classes) != list(range(len(classes))):
@@ -123,28 +130,6 @@ class ModelTeacher(FixedTeacher):
             raise TypeError(f"model must have predict_proba or be callable, got {name}: pass model.predict")
         super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
         self.about = dataclasses.replace(self.about, kind=name if hasattr(model, "predict_proba") else "model")
-
-
-def check_q(
-    q: Any, within: Range = SHARES, *, name: str = "teacher", needed: Array | None = None
-) -> np.ndarray[Any, Any]:
-    """Return a teacher's q as a new float32 array, ``(n,)``, or ``(n, K)`` for classes.
-
-    Values of rows that are not ``needed``, one truth value per row, are not checked.
-    """
-    hint = "give one probability per row, or one for each class"
-    if type(q) is np.ndarray and q.dtype.kind == "f" and q.ndim in (1, 2) and q.shape[-1] > 1:
-        array = q.astype(np.float32)  # nothing to convert, and passes over many rows take as long as several rounds
-    else:
-        array = read_per_row(f"the q of {name}", q, missing="keep", several=True, dtype=np.float32, hint=hint)
-    values = array
-    if needed is not None and len(needed) == len(array):
-        array[~needed] = 0
-        values = array[needed]
-    within.check(values, f"the q of {name}")
-    if within.sums_to_one and values.ndim == 2 and not np.allclose(values.sum(axis=1), 1, atol=1e-3):
-        raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
-    return array
 
 
 def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
@@ -179,9 +164,7 @@ def weighted(
         return [Guide(teacher, DEFAULT_KL_WEIGHT if kl_weight is None else kl_weight, teacher_weight)]
     if kl_weight is not None or teacher_weight is not None:
         keyword = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
-        raise ValueError(
-            f"{keyword} is not supported with a list of (teacher, weight), which has its own weights: leave it out"
-        )
+        raise ValueError(f"{keyword} is not supported with a list of (teacher, weight): use its own weights")
     guides, name = [], "the weight of a teacher in the list"
     for member, weight in teacher:
         if np.ndim(weight) == 0:

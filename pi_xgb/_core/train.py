@@ -22,6 +22,7 @@ from .._xgb.params import user_params
 from .._xgb.signature import called_like, keyword_names
 from .blend import total_weight
 from .engines import MODULES, Engine, choose
+from .joint import JointTeacher
 from .keywords import DEFAULT_METHOD, Keywords, MethodName, with_fitted_teachers
 from .learners.learned_teacher import LearnedTeacher
 from .training import ABOUT_COLUMNS, Boosting, Guide, Spec, Training
@@ -169,7 +170,8 @@ def train(
         privileged_evals = check_evals(privileged_evals, "privileged_evals")
     given = locals()
     own = {name: given[name] for name in _KEYWORDS if name in given}
-    return train_by(Keywords.of(given), params, Boosting.of(dtrain, num_boost_round, own), engine)[0]
+    boosting = Boosting(dtrain, num_boost_round, check_evals(evals or (), "evals"), own, xgb_model)
+    return train_by(Keywords.of(given), params, boosting, engine)[0]
 
 
 def train_by(
@@ -204,13 +206,11 @@ def train_by(
 
 def _engine(engine: str, training: Training, boosting: Boosting) -> str:
     """Return the engine to train with, the same on every worker."""
-    is_uniform, guides = training.is_uniform, training.guides
-    if guides and not is_uniform:
-        warn_of_idle_rows(total_weight(training.labelled, [guide.weight for guide in guides]) == 0)
+    is_uniform = training.is_uniform
+    if training.guides and not is_uniform:
+        warn_of_idle_rows(total_weight(training.labelled, [guide.weight for guide in training.guides]) == 0)
     with all_or_none("the choice of the engine"):
-        return choose(
-            engine, training.spec, guides, is_uniform=is_uniform, dtrain=boosting.dtrain, evals=boosting.evals
-        )
+        return choose(engine, training, boosting, is_uniform=is_uniform)
 
 
 def _labelled_alone(training: Training, dtrain: xgboost.DMatrix) -> xgboost.DMatrix | None:
@@ -230,7 +230,7 @@ def _record(booster: xgboost.Booster, training: Training, engine: str) -> None:
     n_rows, n_labelled = global_sum(np.array([training.n_rows, training.known.sum()])).astype(int).tolist()
     kinds, settings = zip(*(_settings(guide, training.spec) for guide in guides), strict=True)
     booster.set_attr(
-        pi_xgb_method="jpib" if any(guide.teacher.about.method == "jpib" for guide in guides) else "kbpib",
+        pi_xgb_method="jpib" if any(isinstance(guide.teacher, JointTeacher) for guide in guides) else "kbpib",
         pi_xgb_teacher=",".join(kinds),
         pi_xgb_teacher_settings="; ".join(filter(None, settings)) or None,  # None removes those of a continued model
         pi_xgb_kl_weight=",".join(map(str, global_max(weights).tolist())),

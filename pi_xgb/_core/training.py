@@ -12,21 +12,15 @@ import xgboost
 
 from .._arrays import Array
 from .._privacy_record import Privacy
-from .._rows.matrix_checks import check_evals, check_labels_per_row, check_matrix, check_queries
+from .._rows.matrix_checks import check_labels_per_row, check_matrix
 from .._rows.per_row import check_count
 from .._rows.supervision import no_labelled_row, row_weights
 from .._warnings import warn_user
 from .._xgb.collective import global_max, global_sum, on_any_worker
 from .._xgb.matrix import query_of_row
-from .._xgb.params import (
-    carried_objective_params,
-    check_scale_pos_weight,
-    number_of_classes,
-    objective_name,
-    user_params,
-)
+from .._xgb.params import carried_objective_params, check_scale_pos_weight, class_count, objective_name, user_params
 from .._xgb.rebind import train_in_place_of
-from .losses import Loss, Range, loss_named
+from .losses import Loss, loss_named
 
 Hessian = Literal["adaptive", "full", "damped"]
 HESSIANS = get_args(Hessian)
@@ -54,17 +48,14 @@ class Spec:
         Params of the objective default to those of a continued model, as in XGBoost.
         """
         own = user_params(params)
-        loss, n_classes = loss_named(objective_name(own)), number_of_classes(own)
+        loss, n_classes = loss_named(objective_name(own)), class_count(own)
         if loss.parameters and loss.has_gradient:
             carried = carried_objective_params(xgb_model)
             own = {name: carried[name] for name in loss.parameters if name in carried} | own
         loss = loss.with_params(own)
-        if loss.multiclass and n_classes < 2:
-            raise ValueError(
-                f"params['num_class'] must be at least 2 for {loss.objective}, got {own.get('num_class')!r}"
-            )
-        if n_classes > 1 and not loss.multiclass:
-            raise ValueError(f"params['num_class'] must be left out for {loss.objective}, got {n_classes}")
+        if loss.multiclass != (n_classes > 1):
+            must = "be at least 2" if loss.multiclass else "be left out"
+            raise ValueError(f"params['num_class'] must {must} for {loss.objective}, got {own.get('num_class')!r}")
         scale = check_scale_pos_weight(own.get("scale_pos_weight", 1))  # raises also where the objective has none
         scale = scale if loss.applies_scale_pos_weight else 1.0
         return cls(own, loss, n_classes if loss.multiclass else 0, scale, str(own.get("device", "cpu")))
@@ -111,12 +102,6 @@ class Boosting:
     xgb_model: Any = None
     """The model that the training continues."""
 
-    @classmethod
-    def of(cls, dtrain: xgboost.DMatrix, num_boost_round: int, keywords: Mapping[str, Any]) -> Boosting:
-        """Return the call with these keywords."""
-        evals = check_evals(keywords.get("evals") or (), "evals")
-        return cls(dtrain, num_boost_round, evals, keywords, keywords.get("xgb_model"))
-
     def run(self, params: Any, matrix: xgboost.DMatrix | None = None, **changed: Any) -> xgboost.Booster:
         """Call ``xgboost.train``. A ``matrix`` in place of dtrain uses the cuts of dtrain."""
         matrix = self.dtrain if matrix is None else matrix
@@ -132,15 +117,12 @@ class About:
 
     kind: str = ""
     """The kind that a model records; empty for the name of the class."""
-    method: str = "kbpib"
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """The keywords that it was trained with, which a model records."""
     weight: Array | None = None
     """Its default weight per row; None is 1 everywhere."""
     labelled: Array | None = None
     """Which rows had a label when it learned from them; None where that is unknown."""
-    within: Range | None = None
-    """The range that its fixed q was checked against; None where q is unchecked."""
     matrices: Sequence[xgboost.DMatrix] = ()
     """The matrices of the student's rows on which it trains."""
     on_device: bool = False
@@ -212,9 +194,7 @@ class Teacher:
 
     def subset(self, rows: Array) -> Teacher:
         """This teacher for the given rows alone, as cross-validation needs it."""
-        raise TypeError(
-            f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows) that returns a teacher"
-        )
+        raise TypeError(f"{type(self).__name__} cannot be cut into folds: give it a method subset(rows)")
 
 
 class Guide(NamedTuple):
@@ -309,15 +289,17 @@ class Training:
         check_matrix(matrix, name)
         label, weight = spec.loss.label_of(matrix, name), matrix.get_weight()
         if spec.loss.by_query:
-            n_queries = check_queries(matrix, name)
+            query = query_of_row(matrix)
+            if query is None:
+                raise ValueError(f"{name} has no queries, within which rows rank: build it with qid=")
             if weight.size:
-                check_count(f"the weights of {name}", weight.size, n_queries, name, "queries")
-                weight = weight[query_of_row(matrix)]
+                check_count(f"the weights of {name}", weight.size, int(query[-1]) + 1, name, "queries")
+                weight = weight[query]
         return cls.from_arrays(spec, label, weight, labelled, n_rows=matrix.num_row(), name=name)
 
     @property
     def is_uniform(self) -> bool:
-        """Whether label and teacher weights are the same in all rows of all workers; call it on every worker.
+        """Whether label and teacher weights are the same in all rows of all workers; read it on every worker.
 
         All workers must take the same branches, also where only some have rows that differ.
         """
@@ -360,9 +342,7 @@ class Training:
                 return
             raise no_labelled_row("labelled")
         if high == -below and loss.probabilities:
-            raise ValueError(
-                f"all labelled rows are of the class {high:g}, rows of weight 0 aside: label rows of another class"
-            )
+            raise ValueError(f"all labelled rows are of the class {high:g} where they count: label rows of another")
         classes = np.arange(self.spec.n_classes)
         absent = classes[global_max(np.isin(classes, known).astype(float)) == 0] if classes.size else classes
         if absent.size:

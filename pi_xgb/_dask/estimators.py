@@ -155,10 +155,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
                 names["_async_wrap_evaluation_matrices"] = wrap
             xgboost_fit = rebind(xgboost_fit, **names)
         elif self.kl_weight != 0:
-            warn_user(
-                "kl_weight has no effect without a teacher, so this is plain XGBoost: pass privileged= or teacher= to "
-                "fit, or set kl_weight=0"
-            )
+            warn_user("kl_weight has no effect in plain XGBoost: pass privileged= or teacher=, or set kl_weight=0")
         return self._client_sync(functools.partial(xgboost_fit, self), **arguments)  # type: ignore[no-any-return]
 
     def _teacher_config(self, teacher: Any, **rows: Any) -> Keywords:
@@ -322,10 +319,7 @@ def checked_eval_privileged(
     n_sets = len(eval_set or ())
     tables = [None] * n_sets if eval_privileged is None else list(eval_privileged)
     if len(tables) != n_sets:
-        raise ValueError(
-            f"eval_privileged must have one table per pair of eval_set, got {len(tables)} for {n_sets}: pass None for "
-            "a pair without one"
-        )
+        raise ValueError(f"eval_privileged must have a table or None per eval_set pair, got {len(tables)} for {n_sets}")
     for i, (table, pair) in enumerate(zip(tables, eval_set or (), strict=True)):
         check_partitions(table, pair[1], f"eval_privileged[{i}]", f"the y of eval_set[{i}]")
     return tables

@@ -33,16 +33,10 @@ def is_collection(values: Any) -> bool:
 async def parts_of_matrix(client: Any, matrix: Any, name: str) -> list[Part]:
     """Return the partitions of a DaskDMatrix in the order of its collection."""
     if not isinstance(matrix, DaskDMatrix):
-        raise TypeError(
-            f"{name} must be an xgboost.dask.DaskDMatrix, got {type(matrix).__name__}: build it as "
-            "xgboost.dask.DaskDMatrix(client, data, label)"
-        )
+        raise TypeError(f"{name} must be an xgboost.dask.DaskDMatrix, got {type(matrix).__name__}: build one")
     # Recomputed partitions may lie elsewhere.
     if gone := sorted(set(matrix.worker_map) - set((await client.scheduler.identity())["workers"])):
-        raise ConnectionError(
-            f"the workers {', '.join(gone)} that held partitions of {name} are lost: reload the data and rebuild the "
-            "DaskDMatrix"
-        )
+        raise ConnectionError(f"the workers {', '.join(gone)} that held partitions of {name} are lost: rebuild it")
     placed = [(future, worker) for worker, futures in matrix.worker_map.items() for future in futures]
     placed.sort(key=lambda pair: matrix.partition_order[pair[0].key])
     rows = await _rows(client, [future for future, _ in placed])

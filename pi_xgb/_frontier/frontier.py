@@ -382,9 +382,7 @@ def _warn_apart(table: pd.DataFrame, gap: str, wanted: Sequence[float]) -> None:
 
 def _check(params: Any, constraint: Any) -> None:
     if not isinstance(constraint, BetweenGroups):
-        raise TypeError(
-            f"constraint must compare groups of rows of dtrain, as DemographicParity, got {type(constraint).__name__}"
-        )
+        raise TypeError(f"constraint must compare groups, as DemographicParity, got {type(constraint).__name__}")
     objective = objective_name(user_params(params))
     if objective != "binary:logistic":
         raise ValueError(f"params['objective'] must be 'binary:logistic' for frontier, got {objective!r}")
@@ -395,9 +393,7 @@ def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: A
     for split in splits:
         labels = np.unique(label[split.train[weight[split.train] > 0]])
         if len(labels) < 2:
-            raise ValueError(
-                f"fold {split.fold} must train on labels 0 and 1 with weights, got {labels.tolist()}: use other folds"
-            )
+            raise ValueError(f"fold {split.fold} must train on labels 0 and 1, got {labels.tolist()}: use other folds")
     if not (weight[rows] > 0).any():
         raise ValueError("the rows that folds hold out must have weights above 0, got 0 in all: use other folds")
 

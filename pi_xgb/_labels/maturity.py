@@ -120,9 +120,7 @@ def mature(observed_at: Any, outcome_at: Any, horizon: Any, as_of: Any) -> Matur
     labelled = seen + span <= now
     if not labelled.any():
         first, zone = pd.Timestamp((seen + span).min()), "" if without else " UTC"
-        raise ValueError(
-            f"as_of must be {first}{zone} or later to label a row, got {pd.Timestamp(now)}{zone}: take a later date"
-        )
+        raise ValueError(f"as_of must be {first}{zone} or later to label a row, got {pd.Timestamp(now)}{zone}")
     y = np.where(labelled, came <= seen + span, np.nan)
     return Maturity(labelled, y, ~labelled & (came <= now))  # False for missing dates
 

@@ -226,9 +226,7 @@ def _means(rows: pd.DataFrame, keys: Any, column: str, confidence: float) -> tup
 def best_rounds(table: pd.DataFrame, metric: str | None, maximize: bool | None) -> tuple[str, bool, pd.DataFrame]:
     """Return the metric, whether more is better, and mean and std of the best round of each kl_weight of ``cv``."""
     if "kl_weight" not in table.index.names:
-        raise ValueError(
-            f"table must have kl_weight in its index, got {list(table.index.names)}: use that of pi_xgb.cv"
-        )
+        raise ValueError(f"table must have kl_weight in its index, got {list(table.index.names)}: use that of cv")
     known = [str(name)[len("test-") : -len("-mean")] for name in table if re.fullmatch("test-.*-mean", str(name))]
     if metric is None and len(known) == 1:
         metric = known[0]

@@ -238,7 +238,7 @@ class PrivateTeacher(FixedTeacher):
 
     def __getattr__(self, name: str) -> Any:
         """Raise for a missing attribute; the message names ``fit`` if that sets it."""
-        if name in ("_q", "_within", "noise_variance"):
+        if name in ("_q", "noise_variance"):
             raise ValueError("PrivateTeacher must be fitted, got an unfitted teacher: call fit(z, y) first")
         raise AttributeError(f"PrivateTeacher has no attribute {name!r}")
 

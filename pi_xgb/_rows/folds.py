@@ -100,9 +100,7 @@ def read_folds(folds: Any, label: Array, labelled: Array | None, groups: Array |
         if groups is not None:
             held_out = pd.Series(groups[test])
             if shared := held_out[held_out.isin(groups[train])].tolist():
-                raise ValueError(
-                    f"fold {number} has rows of the group {shared[0]!r} on both sides: keep groups together"
-                )
+                raise ValueError(f"fold {number} has the group {shared[0]!r} on both sides: keep groups together")
         found.append((train, test))
     return found
 

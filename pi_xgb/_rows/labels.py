@@ -79,9 +79,7 @@ def read_target(
         )
     for text in [value for value in distinct if isinstance(value, str) and (value in EMPTY or not value.strip())]:
         # NumPy makes "nan" of NaN among texts, and forms make " " of no answer.
-        warn_user(
-            f"{name} has the class {str(text)!r}, which may mean a missing label: if so, pass an empty field or None"
-        )
+        warn_user(f"{name} has the class {str(text)!r}, which may mean a missing label: if so, leave it empty")
     if objective is None:
         is_number = distinct.dtype.kind in "iuf" and not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
         objective = "reg:squarederror" if is_number else "multi:softprob"

@@ -10,7 +10,7 @@ import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-from .._xgb.matrix import query_of_row, row_fields
+from .._xgb.matrix import row_fields
 from .per_row import FINITE, per_row
 
 Evals = list[tuple[xgboost.DMatrix, str]]
@@ -30,14 +30,6 @@ def check_matrix(matrix: Any, name: str) -> None:
     margin = matrix.get_base_margin()
     if margin.size:
         per_row(f"the base_margin of {name}", margin, within=FINITE, several=True)
-
-
-def check_queries(matrix: xgboost.DMatrix, name: str) -> int:
-    """Return the number of queries; raise if there are none."""
-    query = query_of_row(matrix)
-    if query is None:
-        raise ValueError(f"{name} has no queries, within which rows rank: build it with xgboost.DMatrix(..., qid=...)")
-    return int(query[-1]) + 1
 
 
 def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
@@ -60,9 +52,7 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
             check_same_labels(ours[field], theirs.get(field, np.empty(0)), labelled)
     for field, what in (("group", "queries"), ("weight", "weights")):
         if field in theirs and not np.array_equal(theirs[field], ours.get(field, ())):
-            raise ValueError(
-                f"the {what} of privileged differ from those of dtrain, which apply to both: leave them out"
-            )
+            raise ValueError(f"the {what} of privileged differ from those of dtrain, which apply: leave them out")
 
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
@@ -101,6 +91,4 @@ def check_evals(evals: Any, name: str, pair: str = "(DMatrix, name)") -> list[An
 def check_metric(custom_metric: Any) -> None:
     """Raise unless custom_metric is a function, before a teacher is trained."""
     if custom_metric is not None and not callable(custom_metric):
-        raise TypeError(
-            f"custom_metric must be a function, got {custom_metric!r}: put names into params['eval_metric']"
-        )
+        raise TypeError(f"custom_metric must be a function, got {custom_metric!r}: names go into eval_metric in params")

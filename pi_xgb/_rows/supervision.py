@@ -48,7 +48,7 @@ def read_teacher_weight(teacher_weight: Any, n_rows: int | None = None, name: st
     return None if (weights == 1).all() else weights
 
 
-def checked_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | None:
+def read_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | None:
     """Return the group of each row, a value of any type, or None."""
     hint = "give a row without a group a separate value"
     return None if groups is None else per_row(name, groups, n_rows, "values", hint=hint)
@@ -86,6 +86,4 @@ def weight_beside(empty: Array) -> Array | None:
 def check_evals_are_labelled(labelled: Array | None, dtrain: xgboost.DMatrix, evals: Any) -> None:
     """Raise if dtrain has unlabelled rows and is among the evals: metrics would use unknown labels."""
     if labelled is not None and any(matrix is dtrain for matrix, _ in evals):
-        raise ValueError(
-            "dtrain with unlabelled rows must not be among the evals: pass dtrain.slice(np.flatnonzero(labelled))"
-        )
+        raise ValueError("dtrain with unlabelled rows is among the evals: pass dtrain.slice(np.flatnonzero(labelled))")

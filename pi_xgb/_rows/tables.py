@@ -103,10 +103,7 @@ def listed(columns: Any) -> list[Any]:
         return []
     items = [columns] if isinstance(columns, (str, int, np.integer)) else list(dict.fromkeys(columns))
     if any(isinstance(item, (bool, np.bool_)) for item in items):  # they would count as the positions 0 and 1
-        raise TypeError(
-            "columns must be given by names or positions, got truth values: pass X.columns[mask], or "
-            "numpy.flatnonzero(mask) for an array"
-        )
+        raise TypeError("columns must be given by names or positions, got truth values: pass X.columns[mask]")
     return items
 
 

@@ -91,9 +91,7 @@ def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
     table = as_table(X, "X")
     labels = names_of(table, "X")
     if missing := [column for column in features if column not in labels]:
-        raise ValueError(
-            f"privileged_features must be columns of X, got {describe(missing)}: choose among {describe(labels)}"
-        )
+        raise ValueError(f"privileged_features must be columns of X, got {describe(missing)}: X has {describe(labels)}")
     others = [label for label in labels if label not in features]
     if not others:
         raise ValueError(f"privileged_features must leave the student a column of X, got all {len(labels)}: name fewer")

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from .._core.keywords import METHODS, SEES, TRAINED_KL_WEIGHT, Keywords, default_kl_weight, seen_by
-from .._core.learners.recipe import check_teacher_word
+from .._core.learners.recipe import check_teacher_word, kind_of
 from .._core.teachers import check_kl_weight
 from .._core.training import Teacher
 from .._rows.checks import check_choice, check_whole, checked_list
@@ -42,9 +42,7 @@ class Candidate:
     @property
     def kind(self) -> str:
         """The name of the teacher's kind; for an estimator, its class."""
-        if self.teacher is None:
-            return ""
-        return self.teacher if isinstance(self.teacher, str) else type(self.teacher).__name__
+        return "" if self.teacher is None else kind_of(self.teacher)
 
     @property
     def way(self) -> str:
@@ -149,9 +147,7 @@ def positive_weights(kl_weight: Any, usual: Sequence[float]) -> list[float]:
     """Return the weights to try besides 0, plain XGBoost, which is always tried."""
     weights = sorted(float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight) if weight > 0)
     if not weights:
-        raise ValueError(
-            f"kl_weight must have a value above 0, got none: 0 is always tried, add such as {tuple(usual)}"
-        )
+        raise ValueError(f"kl_weight must have a value above 0, which is always tried, got none: add {usual[0]:g}")
     return weights
 
 

@@ -17,7 +17,7 @@ from .._plots.by_table import plot_comparison
 from .._rows.checks import check_choice, check_confidence, check_whole, several
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import check_count, on_host
-from .._rows.supervision import checked_groups, row_weights
+from .._rows.supervision import read_groups, row_weights
 from .._rows.tables import check_no_text, check_orders, row_count
 from .._rows.views import divide
 from .._stats.intervals import Interval, student
@@ -337,7 +337,7 @@ def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
 
 def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any, sizes: Any) -> None:
     """Set ``groups`` as the queries of both matrices."""
-    queries = checked_groups(groups, dtrain.num_row())
+    queries = read_groups(groups, dtrain.num_row())
     if queries is None:
         raise ValueError("groups must be passed to rank rows within queries: pass groups=qid, one value per row")
     if np.size(sizes):

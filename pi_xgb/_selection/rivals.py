@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -81,14 +80,15 @@ def with_imputed(students: Students) -> xgboost.DMatrix:
 
 def rivals_of(students: Students) -> Callable[[FoldStudents], dict[str, Array]]:
     """Return the function for the predictions of the rivals in one fold."""
-    return partial(rival_means, imputed=with_imputed(students))
+    imputed = with_imputed(students)
 
+    def rival_means(part: FoldStudents) -> dict[str, Array]:
+        """Return the held-out predictions of each rival, fitted on the labelled rows of a fold."""
+        (linear, forest), (linear_imputed, forest_imputed) = (_means(part, own) for own in (part.all.dtrain, imputed))
+        mean, of_imputed = (linear + forest) / 2, (linear_imputed + forest_imputed) / 2
+        return dict(zip(RIVALS, (linear, forest, mean, of_imputed), strict=True))
 
-def rival_means(part: FoldStudents, imputed: xgboost.DMatrix) -> dict[str, Array]:
-    """Return the held-out predictions of each rival, fitted on the labelled rows of a fold."""
-    (linear, forest), (linear_imputed, forest_imputed) = (_means(part, own) for own in (part.all.dtrain, imputed))
-    mean, of_imputed = (linear + forest) / 2, (linear_imputed + forest_imputed) / 2
-    return dict(zip(RIVALS, (linear, forest, mean, of_imputed), strict=True))
+    return rival_means
 
 
 def _means(part: FoldStudents, matrix: xgboost.DMatrix) -> list[Array]:

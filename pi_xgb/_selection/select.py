@@ -18,7 +18,7 @@ from .._xgb.signature import called_like
 from .candidates import PLAIN, Candidate, candidates_of, recommended
 from .scores import score_of
 from .splits import held_out_ratio, usual_repeats
-from .students import Students, search
+from .students import FoldStudents, Students, search
 from .verdict import Measurement, Verdict, student_of
 
 
@@ -331,7 +331,8 @@ class Selection:
             config = dataclasses.replace(config, privileged=None)
         how: dict[str, Any] = {"constraints": constraints}
         students = Students.read(self._params, self._search_rounds, dtrain, config, "Selection.train", **how)
-        part = students.on_all_rows(dtrain if student is None else student)
+        matrix = dtrain if student is None else student
+        part = FoldStudents(students, np.arange(dtrain.num_row()), matrix, np.arange(0), None)
         booster = part.fit(self._chosen, self._rounds, params=self._params, **keywords)
         return booster, part.guides[self._chosen.way].teacher if part.guides else None
 

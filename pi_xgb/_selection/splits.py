@@ -104,9 +104,7 @@ def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | N
     if groups is not None:
         n_groups = pd.Series(groups).groupby(label).nunique()
         if n_groups.min() < 2:
-            raise ValueError(
-                f"class {_class_name(n_groups.idxmin(), names)} must be in two groups, got one: use finer groups"
-            )
+            raise ValueError(f"class {_class_name(n_groups.idxmin(), names)} must be in two groups, got one: add one")
 
 
 def _class_name(label: Any, names: Any) -> str:

@@ -24,15 +24,8 @@ from .._rows.checks import check_jobs, check_whole
 from .._rows.folds import warn_of_torn_groups
 from .._rows.matrix_checks import check_is_dmatrix
 from .._rows.resume_cache import ResumeCache
-from .._rows.supervision import (
-    check_evals_are_labelled,
-    checked_groups,
-    read_labelled,
-    read_teacher_weight,
-    warn_of_idle_rows,
-    weight_beside,
-)
-from .._xgb.matrix import can_be_cut, exclusive, query_of_row, rows_without_values, slice_rows
+from .._rows.supervision import check_evals_are_labelled, read_groups, read_teacher_weight, warn_of_idle_rows
+from .._xgb.matrix import can_be_cut, exclusive, query_of_row, slice_rows
 from .._xgb.params import objective_name, user_params
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
 from .candidates import PLAIN, Candidate
@@ -87,34 +80,29 @@ class Students:
         for role, matrix in given.items():
             check_is_dmatrix(matrix, role)
             if not can_be_cut(matrix):
-                raise TypeError(
-                    f"{role} must be a DMatrix for {search}, got a {type(matrix).__name__}: build a DMatrix"
-                )
+                raise TypeError(f"{role} must be a DMatrix for {search}, got {type(matrix).__name__}: build a DMatrix")
         label, n_rows = spec.loss.label_of(dtrain), dtrain.num_row()
         if label.ndim == 2:
             raise ValueError(f"dtrain must have one target for {search}, got {label.shape[1]} columns: use pi_xgb.cv")
-        groups = whole_queries(spec.loss, dtrain, checked_groups(groups, n_rows), "groups")
+        groups = whole_queries(spec.loss, dtrain, read_groups(groups, n_rows), "groups")
         pairs = pairs_of(constraints, "constraints")
         guides = [as_guide(guide, spec.loss.range) for guide in weighted(pairs, None, None)] if pairs else []
-        weight = read_teacher_weight(config.teacher_weight, n_rows)
-        if config.teacher_weight is None and privileged is not None:
-            weight = weight_beside(rows_without_values(privileged, dtrain.feature_names or ()))
-        elif weight is None and privileged is not None and rows_without_values(privileged).any():
-            weight = np.ones(n_rows)  # the user's weights also teach rows without privileged values
-        labelled = read_labelled(config.labelled, n_rows)
-        idle = np.zeros(n_rows, bool) if labelled is None or weight is None else ~labelled & (weight == 0)
-        own_groups = checked_groups(config.crossfit_groups, n_rows, "crossfit_groups")
+        own_groups = read_groups(config.crossfit_groups, n_rows, "crossfit_groups")
         teacher_params = config.teacher_params
         config = dataclasses.replace(
             config,
             teacher=None if privileged is None else "boosted",
             teacher_params=None if teacher_params is None else on_one_thread(teacher_params, n_rows),
-            labelled=labelled,
-            teacher_weight=weight,
             crossfit_groups=groups if own_groups is None else own_groups,
         )
         training = config.read(spec, Boosting(dtrain, num_boost_round))
         training.check_labelled_rows()
+        labelled, weight = training.labelled, read_teacher_weight(config.teacher_weight, n_rows)
+        if config.teacher_weight is None and training.guides:
+            # The weights that its own warning has named: later readings repeat none.
+            weight = training.guides[0].per_row
+            config = dataclasses.replace(config, teacher_weight=weight)
+        idle = np.zeros(n_rows, bool) if labelled is None or weight is None else ~labelled & (weight == 0)
         for guide in guides:
             guide.teacher.start(training)
         if query_of_row(dtrain) is not None and not spec.loss.by_query:
@@ -155,12 +143,12 @@ class Students:
         if candidate == PLAIN:
             return "auto"
         training = self.training(candidate)
-        guides = [training.guides[0]._replace(kl_weight=candidate.kl_weight), *self.constraints]
-        uniform = self.labelled is None and self.config.teacher_weight is None
+        guide = training.guides[0]._replace(kl_weight=candidate.kl_weight)
+        training = training.replace(guides=(guide, *self.constraints))
         try:
-            return choose("native", training.spec, guides, is_uniform=uniform)
+            return choose("native", training, is_uniform=training.is_uniform)
         except ValueError:
-            choose("auto", training.spec, guides, is_uniform=True, dtrain=self.dtrain)
+            choose("auto", training, Boosting(self.dtrain, self.num_boost_round), is_uniform=True)
             return "auto"
 
     def features_of(self, candidate: Candidate) -> Any:
@@ -193,10 +181,6 @@ class Students:
             rows, held_out = np.sort(rows), np.sort(held_out)
         part, test = cut(self.dtrain, rows), cut(self.dtrain, held_out)
         return FoldStudents(self, rows, part, held_out, test, None if folds is None else folds.subset(rows))
-
-    def on_all_rows(self, dtrain: xgboost.DMatrix) -> FoldStudents:
-        """The students of all rows, trained on ``dtrain``, another matrix of these."""
-        return FoldStudents(self, np.arange(self.dtrain.num_row()), dtrain, np.arange(0), None)
 
 
 @dataclasses.dataclass(frozen=True)

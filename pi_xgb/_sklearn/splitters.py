@@ -14,7 +14,7 @@ from .._arrays import Array
 from .._rows.folds import check_enough_groups
 from .._rows.labels import read_target, read_targets
 from .._rows.per_row import on_host
-from .._rows.supervision import checked_groups
+from .._rows.supervision import read_groups
 
 Fold = tuple[Array, Array]
 
@@ -47,12 +47,7 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = False,
-        random_state: Any = None,
-        stratify: bool | None = None,
+        self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None, stratify: bool | None = None
     ) -> None:
         self.n_splits = n_splits
         self.shuffle = shuffle
@@ -119,7 +114,7 @@ class LabelledGroupKFold(LabelledKFold):
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
         """Pairs of (training rows, test rows), as row numbers."""
         label, known, stratified = self._read(X, y)
-        groups = checked_groups(groups, len(label))
+        groups = read_groups(groups, len(label))
         if groups is None:
             raise ValueError("LabelledGroupKFold requires groups, got None: pass one value per row")
         check_enough_groups(groups[known], self.n_splits, "groups of the rows with a label")

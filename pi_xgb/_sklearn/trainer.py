@@ -94,7 +94,7 @@ class Trainer:
         config = self._config()
         config.check()
         if model.crossfit is not None:
-            check_crossfit(model.crossfit, None, row_count(views.student))
+            check_crossfit(model.crossfit, row_count(views.student))
         self._check_early_stopping(config)
 
     @property
@@ -127,8 +127,7 @@ class Trainer:
             )
         if self.model.kl_weight != 0:
             warn_user(
-                "kl_weight has no effect without privileged columns or constraints, so this is plain XGBoost: "
-                f"{_WAYS}, or set kl_weight=0"
+                f"kl_weight has no effect without privileged columns (plain XGBoost): {_WAYS}, or set kl_weight=0"
             )
 
     def __call__(
@@ -138,7 +137,7 @@ class Trainer:
         config = Keywords()
         if not self.is_plain or self.labelled is not None:
             config = self._config(**({} if self.table is None else self._matrices(params, dtrain, keywords)))
-        boosting = Boosting.of(dtrain, num_boost_round, keywords)
+        boosting = Boosting(dtrain, num_boost_round, keywords["evals"] or (), keywords, keywords.get("xgb_model"))
         booster, teachers = train_by(config, params, boosting, self.model.engine)
         constraints = [id(constraint) for constraint, _ in self.constraints]
         self.teachers.extend(pair.teacher for pair in teachers if id(pair.teacher) not in constraints)

@@ -34,9 +34,7 @@ from .worker import PER_ROW, PREFIX, SparkEstimator, Worker, calling
 def _names(value: Any) -> str | list[str]:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise TypeError(
-            f"privileged_cols must be a list of names of columns, or the name of one column of vectors, got {value!r}"
-        )
+        raise TypeError(f"privileged_cols must be names of columns, or that of one column of vectors, got {value!r}")
     return value if isinstance(value, str) else list(value)
 
 
@@ -109,14 +107,12 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
             loss.check_labels(np.array(rows.labels), 0, repr(columns.label))
             has_gradient, exposed = loss.has_gradient, loss.has_exposure
         if config.crossfit is not None:
-            check_crossfit(config.crossfit, None, rows.n_labelled)
+            check_crossfit(config.crossfit, rows.n_labelled)
         if rows.n_unlabelled:
             dataset = with_labels_filled(dataset, columns, f"{PER_ROW}labelled")
         validated = self.getOrDefault("early_stopping_rounds") is not None and columns.validation is not None
         if validated and rows.n_validation == 0:
-            raise ValueError(
-                f"early_stopping_rounds needs validation rows, got no row that is true in {columns.validation!r}"
-            )
+            raise ValueError(f"early_stopping_rounds needs validation rows, got none in {columns.validation!r}")
         # Folds, and unlabelled rows that blending keeps, are slices of a matrix of values.
         cuts = config.is_crossfitted or bool(rows.n_unlabelled and not has_gradient)
         worker = Worker(

@@ -16,6 +16,7 @@ from .._arrays import Array
 from .categories import categories_by_position, xgboost_spells
 
 _BATCH = 1 << 17
+_WITHOUT_CUTS = ("exact", "approx")
 _QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
 
 
@@ -180,9 +181,7 @@ def copy_rows_info(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
 
 def copy_queries(source: xgboost.DMatrix, target: xgboost.DMatrix) -> None:
     """Copy the queries, if any, to another matrix of the same rows."""
-    ends = source.get_uint_info("group_ptr")
-    if ends.size > 1:
-        target.set_group(np.diff(ends))
+    target.set_info(group=row_fields(source).get("group"))
 
 
 @contextlib.contextmanager
@@ -196,18 +195,15 @@ def restored(matrix: xgboost.DMatrix) -> Iterator[None]:
         matrix.set_weight(weight)
 
 
-def can_be_stacked(matrix: xgboost.DMatrix) -> bool:
-    """Return whether its rows can be read back, which external memory does not allow."""
-    return type(matrix) is xgboost.QuantileDMatrix or can_be_cut(matrix)
-
-
 def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
     """Return these rows of ``matrix`` for trainings with ``params``: values, margins and columns, no other fields.
 
     For ``hist`` the result has the cuts of ``matrix``; the values that a QuantileDMatrix stores suffice for that. It
     takes the memory of the quantised rows, and briefly that of the values.
     """
-    by_cuts = grows_by_cuts(matrix, params)
+    # XGBoost computes cuts once, before the first tree.
+    by_cuts = params.get("booster", "gbtree") != "gblinear" and params.get("tree_method", "auto") not in _WITHOUT_CUTS
+    by_cuts = by_cuts or isinstance(matrix, xgboost.QuantileDMatrix)
     cut = _with_cuts_of(matrix, rows, params) if by_cuts else matrix.slice(rows, allow_groups=True)
     margin, column_weights = matrix.get_base_margin(), matrix.get_float_info("feature_weights")
     if margin.size:
@@ -215,14 +211,6 @@ def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> 
     if column_weights.size:
         cut.set_info(feature_weights=column_weights)
     return cut
-
-
-def grows_by_cuts(matrix: xgboost.DMatrix, params: Mapping[str, Any]) -> bool:
-    """Return whether XGBoost computes cuts once, before the first tree."""
-    if isinstance(matrix, xgboost.QuantileDMatrix):
-        return True
-    by_trees = params.get("booster", "gbtree") != "gblinear"
-    return by_trees and params.get("tree_method", "auto") not in ("exact", "approx")
 
 
 def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
@@ -260,15 +248,19 @@ def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any
     return stack
 
 
+def dense_of(stored: Any) -> Array:
+    """Return the values of a matrix as float32: what is not stored is missing, NaN."""
+    dense, stored = np.full(stored.shape, np.nan, np.float32), stored.tocoo()
+    dense[stored.row, stored.col] = stored.data
+    return dense
+
+
 def _table(batch: Any, categories: list[Any]) -> pd.DataFrame:
     """Return a table with the model's categories from numbers."""
-    dense = np.full(batch.shape, np.nan, np.float32)  # what is not stored is missing
-    stored = batch.tocoo()
-    dense[stored.row, stored.col] = stored.data
     columns = {
         i: pd.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(np.int64), index)
         if len(index)
         else column
-        for i, (column, index) in enumerate(zip(dense.T, categories, strict=True))
+        for i, (column, index) in enumerate(zip(dense_of(batch).T, categories, strict=True))
     }
     return pd.DataFrame(columns)

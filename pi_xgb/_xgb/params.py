@@ -15,12 +15,17 @@ from .signature import TRAINING_KEYWORDS
 SHARES_ARE_MARGINS = tuple(int(part) for part in xgboost.__version__.split(".")[:2]) < (3, 2)
 
 
+def as_number(value: Any, name: str) -> float:
+    """Return the value of a parameter, which may be a text, as a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}") from None
+
+
 def check_scale_pos_weight(scale: Any) -> float:
     """Return the factor on the weight of rows labelled 1, or raise if it is not a finite number of at least 0."""
-    try:
-        number = float(scale)
-    except (TypeError, ValueError):
-        raise TypeError(f"scale_pos_weight must be a number, got {scale!r}") from None
+    number = as_number(scale, "scale_pos_weight")
     if not 0 <= number < np.inf:
         raise ValueError(f"scale_pos_weight must be finite and at least 0, got {scale!r}: 1 changes no weight")
     return number
@@ -46,10 +51,10 @@ def user_params(params: Any) -> dict[str, Any]:
 
 def objective_name(params: Mapping[str, Any]) -> str:
     """Return the objective that XGBoost uses for these params."""
-    return str(params.get("objective", "multi:softmax" if number_of_classes(params) > 1 else "reg:squarederror"))
+    return str(params.get("objective", "multi:softmax" if class_count(params) > 1 else "reg:squarederror"))
 
 
-def number_of_classes(params: Mapping[str, Any]) -> int:
+def class_count(params: Mapping[str, Any]) -> int:
     """Return ``num_class``, or 0 if it is not set."""
     return int(params.get("num_class") or 0)
 

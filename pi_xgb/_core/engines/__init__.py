@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import ModuleType
 from typing import Literal, get_args
 
-import xgboost
-
 from ..._rows.checks import check_choice
-from ..training import Guide, Spec
+from ..training import Boosting, Training
 from . import callback, copies, native
 
 Engine = Literal["auto", "callback", "native", "copies"]
@@ -17,27 +14,19 @@ ENGINES: tuple[Engine, ...] = get_args(Engine)
 MODULES: dict[str, ModuleType] = {"native": native, "callback": callback, "copies": copies}
 
 
-def choose(
-    engine: str,
-    spec: Spec,
-    guides: Sequence[Guide],
-    *,
-    is_uniform: bool,
-    dtrain: xgboost.DMatrix | None = None,
-    evals: Sequence[tuple[xgboost.DMatrix, str]] = (),
-) -> str:
+def choose(engine: str, training: Training, boosting: Boosting | None = None, *, is_uniform: bool) -> str:
     """Return the engine that the user named, if it is exact; for "auto" the fastest exact one.
 
-    On CUDA that is the native engine; elsewhere the callback costs little. ``dtrain`` is None on the driver of a
+    On CUDA that is the native engine; elsewhere the callback costs little. ``boosting`` is None on the driver of a
     cluster, where each worker checks its own rows.
     """
     check_choice(engine, ENGINES, "engine")
-    on_cuda = spec.device.startswith(("cuda", "gpu"))
+    on_cuda = training.spec.device.startswith(("cuda", "gpu"))
     tried = [engine] if engine != "auto" else [name for name in MODULES if name != "native" or on_cuda]
     obstacle = ""
     for name in tried:
-        found = MODULES[name].obstacle(spec, guides, is_uniform=is_uniform, dtrain=dtrain, evals=evals)
+        found = MODULES[name].obstacle(training, boosting, is_uniform=is_uniform)
         if found is None:
             return name
         obstacle = found
-    raise ValueError(f"engine={tried[-1]!r} would not be exact for {spec.objective}: {obstacle}")
+    raise ValueError(f"engine={tried[-1]!r} would not be exact for {training.spec.objective}: {obstacle}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import xgboost
@@ -11,12 +11,12 @@ from xgboost.callback import TrainingCallback
 from ..._xgb.booster import configuration_of
 from ..blend import Distillation
 from ..losses import Loss
-from ..training import Boosting, Guide, Spec, Student, Training
+from ..training import Boosting, Student, Training
 
 
-def obstacle(spec: Spec, guides: Sequence[Guide], **_: Any) -> str | None:
+def obstacle(training: Training, *_: Any, **__: Any) -> str | None:
     """Return why this engine would not train the model of labels and teachers as stacked rows; None if it does."""
-    if not spec.loss.has_gradient:
+    if not training.spec.loss.has_gradient:
         return "its gradient is not linear in the label. Use engine='copies' or 'auto'"
     return None
 

@@ -21,15 +21,15 @@ import xgboost
 
 from ..._arrays import Array
 from ..._xgb.collective import global_sum
-from ..._xgb.matrix import can_be_stacked, query_of_row, runs, stacked
+from ..._xgb.matrix import can_be_cut, query_of_row, runs, stacked
 from ..._xgb.params import carried_params, give_back_params, native_params
 from ..blend import answer
-from ..training import Boosting, Guide, Spec, Training
+from ..training import Boosting, Training
 
 
-def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | None, **_: Any) -> str | None:
+def obstacle(training: Training, boosting: Boosting | None, **_: Any) -> str | None:
     """Return why copies would not train the right model; None if they do, and without a teacher."""
-    params = spec.params
+    spec, params, guides = training.spec, training.spec.params, training.guides
     if spec.loss.has_gradient:
         return "its labels can be blended, at half the cost. Use engine='auto'"
     if not guides:
@@ -46,16 +46,13 @@ def obstacle(spec: Spec, guides: Sequence[Guide], *, dtrain: xgboost.DMatrix | N
     unscaled = params.get("booster") == "gblinear" or str(params.get("sampling_method")) == "gradient_based"
     if spec.loss.by_query and unscaled:
         return "booster='gblinear' and sampling_method='gradient_based' do not scale with the weights of queries"
-    if dtrain is None:
+    if boosting is None:
         return None
-    if not can_be_stacked(dtrain):
+    if type(boosting.dtrain) is not xgboost.QuantileDMatrix and not can_be_cut(boosting.dtrain):
         return "the rows of dtrain lie in external memory and cannot be copied: build a DMatrix in memory"
-    query = query_of_row(dtrain) if spec.loss.by_query else None
-    return None if query is None else _torn_query(query, guides)
-
-
-def _torn_query(query: Array, guides: Sequence[Guide]) -> str | None:
-    """Return why the weights of a teacher do not fit the queries, which have one weight each; None if they do."""
+    if not spec.loss.by_query:
+        return None
+    query: Array = query_of_row(boosting.dtrain)
     for weight in (guide.per_row for guide in guides if guide.per_row is not None):
         n_torn = int((pd.Series(weight[weight > 0]).groupby(query[weight > 0]).nunique() > 1).sum())
         if n_torn:

@@ -8,8 +8,6 @@ drawn by the user's weights. There is no Python in a round, so teachers must not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import xgboost
 
@@ -17,22 +15,16 @@ from ..._xgb.matrix import restored
 from ..._xgb.params import carried_params, give_back_params, native_params
 from ..blend import Distillation
 from ..losses import NUMBERS
-from ..training import Boosting, Guide, Spec, Training
+from ..training import Boosting, Training
 
 # The largest total weight of teachers: XGBoost makes no split that gains less than 1e-6, and this engine divides gains
 # by 1 + kl_weight.
 _HEAVIEST = 1e4
 
 
-def obstacle(
-    spec: Spec,
-    guides: Sequence[Guide],
-    *,
-    is_uniform: bool,
-    dtrain: xgboost.DMatrix | None,
-    evals: Sequence[tuple[xgboost.DMatrix, str]],
-) -> str | None:
+def obstacle(training: Training, boosting: Boosting | None, *, is_uniform: bool) -> str | None:
     """Return why this engine would not train the callback's model; None if it does."""
+    spec, guides = training.spec, training.guides
     loss, params, total = spec.loss, spec.params, sum(guide.kl_weight for guide in guides)
     is_noisy = any(guide.teacher.about.is_noisy for guide in guides) and loss.range != NUMBERS
     weighs_rows = spec.scale_pos_weight != 1 or not is_uniform
@@ -50,8 +42,8 @@ def obstacle(
         "teachers that differ from row to row, change here": params.get("tree_method") == "approx" and weighs_rows,
         f"teachers of a total weight of {total:g} push the gains of splits below XGBoost's threshold": total
         > _HEAVIEST,
-        "dtrain is among the evals, and its metrics need the labels that this engine replaces": any(
-            matrix is dtrain for matrix, _ in evals
+        "dtrain is among the evals, and its metrics need the labels that this engine replaces": (
+            boosting is not None and any(matrix is boosting.dtrain for matrix, _ in boosting.evals)
         ),
     }
     found = next((reason for reason, holds in reasons.items() if holds), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,30 +32,26 @@ class BoostedModel:
         return self.loss.mean(self.booster.predict(features.matrix, output_margin=True, iteration_range=rounds))
 
 
-@dataclasses.dataclass(frozen=True)
-class Boosted:
-    """Trains a booster; ``keywords`` are those of ``xgboost.train`` about evaluation and early stopping."""
-
-    spec: Spec
-    num_boost_round: int
-    keywords: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-    def fit(self, features: Features, label: Array, weight: Array) -> BoostedModel:
-        """Train on all rows of the matrix, with ``weight`` in place of its own weights; empty where all count alike."""
-        matrix, params, gradient, loss = features.matrix, dict(self.spec.params), None, self.spec.loss
-        if loss.has_exposure and "base_score" not in params:
-            # With labels of 0 alone XGBoost would start Tweedie at the logarithm of 0, and predict NaN.
-            mean = weighted_mean(label, weight if weight.size else None)
-            if not mean.all():
-                params["base_score"] = loss.base_score(np.maximum(mean, np.finfo(np.float32).tiny))
-        if on_any_worker(not np.array_equal(matrix.get_weight(), weight)):
-            if loss.has_gradient:
-                # The matrix stays unchanged, so other weights require an objective.
-                training = Training.from_arrays(self.spec, label, weight, n_rows=len(label), name="privileged")
-                distillation = Distillation(training)
-                params.setdefault("base_score", distillation.base_score())
-                gradient = distillation.gradient
-            else:
-                matrix = slice_rows(matrix, np.arange(matrix.num_row()), weight)
-        booster = xgboost.train(params, matrix, self.num_boost_round, obj=gradient, **self.keywords)
-        return BoostedModel(booster, loss)
+def fit_boosted(
+    spec: Spec, num_boost_round: int, keywords: Mapping[str, Any], features: Features, label: Array, weight: Array
+) -> BoostedModel:
+    """Train a booster on all rows of the matrix, with ``weight`` in place of its own weights; empty where all count
+    alike. ``keywords`` are those of ``xgboost.train`` about evaluation and early stopping.
+    """
+    matrix, params, gradient, loss = features.matrix, dict(spec.params), None, spec.loss
+    if loss.has_exposure and "base_score" not in params:
+        # With labels of 0 alone XGBoost would start Tweedie at the logarithm of 0, and predict NaN.
+        mean = weighted_mean(label, weight if weight.size else None)
+        if not mean.all():
+            params["base_score"] = loss.base_score(np.maximum(mean, np.finfo(np.float32).tiny))
+    if on_any_worker(not np.array_equal(matrix.get_weight(), weight)):
+        if loss.has_gradient:
+            # The matrix stays unchanged, so other weights require an objective.
+            training = Training.from_arrays(spec, label, weight, n_rows=len(label), name="privileged")
+            distillation = Distillation(training)
+            params.setdefault("base_score", distillation.base_score())
+            gradient = distillation.gradient
+        else:
+            matrix = slice_rows(matrix, np.arange(matrix.num_row()), weight)
+    booster = xgboost.train(params, matrix, num_boost_round, obj=gradient, **keywords)
+    return BoostedModel(booster, loss)

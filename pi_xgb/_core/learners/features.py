@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..._rows.names import describe
 from ..._rows.tables import rows_without_values as table_rows_without_values
 from ..._rows.tables import take_rows
 from ..._xgb.categories import decoded_categories, encoded_categories
-from ..._xgb.matrix import rows_without_values, slice_rows
+from ..._xgb.matrix import dense_of, rows_without_values, slice_rows
 
 
 class Features:
@@ -47,11 +48,7 @@ class Features:
     @functools.cached_property
     def dense(self) -> Array:
         """All columns as float32, ``(n, p)``: NaN where a value is missing, codes for categories."""
-        stored = self.matrix.get_data()
-        filled = np.full(stored.shape, np.nan, np.float32)
-        rows = np.repeat(np.arange(stored.shape[0]), np.diff(stored.indptr))
-        filled[rows, stored.indices] = stored.data
-        return filled
+        return dense_of(self.matrix.get_data())
 
     @property
     def is_category(self) -> Array:
@@ -120,9 +117,5 @@ class Model(Protocol):
         ...
 
 
-class Learner(Protocol):
-    """Learns the mean of the labels from features."""
-
-    def fit(self, features: Features, label: Array, weight: Array | None) -> Model:
-        """Train on these rows. ``label`` as XGBoost has it: class numbers, or ``(n, K)`` for K targets."""
-        ...
+Learner = Callable[[Features, Array, Any], Model]
+"""Trains on features, labels as XGBoost has them (class numbers, or ``(n, K)`` for K targets), and weights."""

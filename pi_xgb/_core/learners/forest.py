@@ -36,51 +36,47 @@ _ROWS_FOR_CACHE = 10_000
 _FROM_END = 0.005
 
 
-class Forest:
-    """One round of many trees, each on a sample of the rows, each node with a sample of the columns.
+def fit_forest(spec: Spec, most_trees: int, features: Features, label: Array, weight: Array | None) -> ForestModel:
+    """Train one round of many trees, each on a sample of the rows, each node with a sample of the columns.
 
-    It needs an objective with a mean and inherits seed, threads and device from its params.
+    It needs an objective with a mean and inherits seed, threads and device from its params. Rows of weight 0 take no
+    part.
     """
-
-    def __init__(self, spec: Spec, most_trees: int = 150) -> None:
-        self._spec, self._most_trees = spec, most_trees
-
-    def fit(self, features: Features, label: Array, weight: Array | None) -> ForestModel:
-        """Train on these rows. Rows of weight 0 take no part."""
-        loss, offset = self._spec.loss, features.offset
-        mean = loss.one_hot(label, np.empty(self._spec.shape(len(label)), np.float32))
-        weight = np.ones(len(label)) if weight is None else weight.astype(np.float64)
-        if offset is not None:
-            start = loss.mean(offset)
-            if loss.has_exposure:
-                mean, weight = as_rates(mean, weight, start)
-            else:
-                mean -= start
-        rows = np.flatnonzero(weight)
-        mean, weight = mean[rows], weight[rows]
-        # Over all workers, which grow one forest.
-        *sums, total_weight, n_rows = global_sum(np.append(weight @ mean, [weight.sum(), len(rows)]))
-        centre = np.reshape(sums, mean.shape[1:]) / total_weight
-        matrix = _without_offset(features.matrix, rows)
-        matrix.set_label(mean)
-        # Weights with mean 1, so that min_child_weight is a number of rows.
-        matrix.set_weight(weight * (n_rows / total_weight))
-        params = self._params(matrix.num_col(), centre.size, n_rows) | {"base_score": centre.tolist()}
-        return ForestModel(loss, xgboost.train(params, matrix, 1), _FROM_END * centre)
-
-    def _params(self, n_columns: int, n_outputs: int, n_rows: float) -> dict[str, Any]:
-        names = (*_INHERITED, "device") if n_rows >= _ROWS_FOR_GPU else _INHERITED
-        inherited = {name: self._spec.params[name] for name in names if name in self._spec.params}
-        # XGBoost grows this many trees for each class or target.
-        n_trees = max(50, 300 // n_outputs)
-        if self._spec.loss.probabilities:
-            most_trees, depth, share, max_bin = self._most_trees, 10, n_columns**-0.5, 64
+    loss, offset = spec.loss, features.offset
+    mean = loss.one_hot(label, np.empty(spec.shape(len(label)), np.float32))
+    weight = np.ones(len(label)) if weight is None else weight.astype(np.float64)
+    if offset is not None:
+        start = loss.mean(offset)
+        if loss.has_exposure:
+            mean, weight = as_rates(mean, weight, start)
         else:
-            # Numbers are worth deeper trees. Fewer trees and bins pay for the depth.
-            most_trees, depth, share, max_bin = 100, 14, 1 / 3, 32 if n_rows >= _MANY_ROWS else 64
-        shape = {"num_parallel_tree": min(most_trees, n_trees), "max_depth": depth, "colsample_bynode": share}
-        cache = {"max_cached_hist_node": 1} if n_rows <= _ROWS_FOR_CACHE else {}
-        return {**_PARAMS, **shape, "max_bin": max_bin, **cache, **inherited}
+            mean -= start
+    rows = np.flatnonzero(weight)
+    mean, weight = mean[rows], weight[rows]
+    # Over all workers, which grow one forest.
+    *sums, total_weight, n_rows = global_sum(np.append(weight @ mean, [weight.sum(), len(rows)]))
+    centre = np.reshape(sums, mean.shape[1:]) / total_weight
+    matrix = _without_offset(features.matrix, rows)
+    matrix.set_label(mean)
+    # Weights with mean 1, so that min_child_weight is a number of rows.
+    matrix.set_weight(weight * (n_rows / total_weight))
+    params = _params(spec, matrix.num_col(), centre.size, n_rows, most_trees) | {"base_score": centre.tolist()}
+    return ForestModel(loss, xgboost.train(params, matrix, 1), _FROM_END * centre)
+
+
+def _params(spec: Spec, n_columns: int, n_outputs: int, n_rows: float, most_trees: int) -> dict[str, Any]:
+    names = (*_INHERITED, "device") if n_rows >= _ROWS_FOR_GPU else _INHERITED
+    inherited = {name: spec.params[name] for name in names if name in spec.params}
+    # XGBoost grows this many trees for each class or target.
+    n_trees = max(50, 300 // n_outputs)
+    if spec.loss.probabilities:
+        depth, share, max_bin = 10, n_columns**-0.5, 64
+    else:
+        # Numbers are worth deeper trees. Fewer trees and bins pay for the depth.
+        most_trees, depth, share, max_bin = 100, 14, 1 / 3, 32 if n_rows >= _MANY_ROWS else 64
+    shape = {"num_parallel_tree": min(most_trees, n_trees), "max_depth": depth, "colsample_bynode": share}
+    cache = {"max_cached_hist_node": 1} if n_rows <= _ROWS_FOR_CACHE else {}
+    return {**_PARAMS, **shape, "max_bin": max_bin, **cache, **inherited}
 
 
 @dataclasses.dataclass(frozen=True)

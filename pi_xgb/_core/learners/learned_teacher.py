@@ -90,15 +90,14 @@ class LearnedTeacher(FixedTeacher):
     """
 
     def __init__(self, fitted: Fitted, q: Array, settings: Mapping[str, Any], labelled: Array | None) -> None:
-        within = PROBABILITIES if fitted.mixture.loss.probabilities else NUMBERS
         is_predicted = fitted.fold_of != LEFT_OUT
-        within.check(q[is_predicted], "the q of the teacher")
+        (PROBABILITIES if fitted.mixture.loss.probabilities else NUMBERS).check(q[is_predicted], "the q of the teacher")
         # Taken as an array, q then asks for weights of 0 in the other rows.
         self._q = q if is_predicted.all() else np.where(per_label(is_predicted, q), q, np.float32(np.nan))
         self.members, self.loss, self.loss_of_mean = list(fitted.members), fitted.loss, fitted.loss_of_mean
         self._mixture, self._columns = fitted.mixture, fitted.columns
         self.kind = self.members[0].kind if len(self.members) == 1 else "mixed"
-        self.about = About(kind=self.kind, settings=settings, labelled=labelled, within=within)
+        self.about = About(kind=self.kind, settings=settings, labelled=labelled)
 
     @property
     def boosters(self) -> list[xgboost.Booster]:
@@ -158,6 +157,4 @@ class LearnedTeacher(FixedTeacher):
         return f"<LearnedTeacher: {shares}, {n_models} model(s) each, {loss}>"
 
     def subset(self, rows: Array) -> Teacher:
-        raise ValueError(
-            "this teacher learned from the labels of all rows, also the held-out ones: pass privileged= to cv"
-        )
+        raise ValueError("this teacher learned from the labels of held-out rows, too: pass privileged= to cv")

@@ -26,32 +26,26 @@ _MAX_DEVIATION = 3.0
 _MAX_LEVELS = 256
 
 
-class Linear:
-    """Learns a margin that is linear in standardised columns.
+def fit_linear(spec: Spec, features: Features, label: Array, weight: Array | None) -> LinearModel:
+    """Learn a margin that is linear in standardised columns.
 
     Minimises sum_i w_i loss_i + penalty / 2 |coefficients|^2, with weights w of mean 1 and intercepts left free.
     """
+    loss, n_rows = spec.loss, len(label)
+    weight = np.ones(n_rows) if weight is None else weight.astype(np.float64)
+    weight /= weight[weight > 0].mean()
+    like = np.empty((n_rows, spec.n_classes))
+    targets = loss.one_hot(label, like).reshape(n_rows, -1).astype(np.float64)
+    encoding = Encoding(features.dense, features.is_category, weight)
+    design, offset = encoding.design(features.dense), _offset(features, targets.shape)
 
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec
-
-    def fit(self, features: Features, label: Array, weight: Array | None) -> LinearModel:
-        """Train on these rows."""
-        loss, n_rows = self._spec.loss, len(label)
-        weight = np.ones(n_rows) if weight is None else weight.astype(np.float64)
-        weight /= weight[weight > 0].mean()
-        like = np.empty((n_rows, self._spec.n_classes))
-        targets = loss.one_hot(label, like).reshape(n_rows, -1).astype(np.float64)
-        encoding = Encoding(features.dense, features.is_category, weight)
-        design, offset = encoding.design(features.dense), _offset(features, targets.shape)
-
-        known = targets[weight > 0]
-        at_end = (known == loss.range.low).all(axis=0) | (known == loss.range.high).all(axis=0)
-        inside = np.flatnonzero(~at_end)
-        coefficients = np.zeros((targets.shape[1], design.width))
-        for outputs in [inside] if loss.multiclass and inside.size else inside[:, None]:
-            coefficients[outputs] = _Ridge.scaled(loss, design, targets[:, outputs], weight, offset[:, outputs]).fit()
-        return LinearModel(loss, encoding, coefficients, np.where(at_end, known[0], np.nan))
+    known = targets[weight > 0]
+    at_end = (known == loss.range.low).all(axis=0) | (known == loss.range.high).all(axis=0)
+    inside = np.flatnonzero(~at_end)
+    coefficients = np.zeros((targets.shape[1], design.width))
+    for outputs in [inside] if loss.multiclass and inside.size else inside[:, None]:
+        coefficients[outputs] = _Ridge.scaled(loss, design, targets[:, outputs], weight, offset[:, outputs]).fit()
+    return LinearModel(loss, encoding, coefficients, np.where(at_end, known[0], np.nan))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,42 +8,36 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import xgboost
 from xgboost import collective
 
 from ..._arrays import Array
 from ..._progress import progress_bar
 from ..._rows.checks import check_choice
+from ..._rows.groups import on_several_workers
 from ..._warnings import warn_user
+from ..._xgb.collective import global_max
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
-from ..crossfit import (
-    LEFT_OUT,
-    Folds,
-    SharedFolds,
-    check_crossfit,
-    check_groups_apart,
-    deal_labelled,
-    default_crossfit,
-    out_of_fold,
-    rarest_class,
-    whole_queries,
-)
+from ..crossfit import LEFT_OUT, Folds, SharedFolds, check_crossfit, deal_labelled, out_of_fold, whole_queries
 from ..training import About, Spec, Training, per_label
 from . import TEACHERS
-from .boosted import Boosted
+from .boosted import fit_boosted
 from .estimator import Estimator, is_estimator, is_frozen
 from .features import Features, Learner, Model, TrainedColumns
-from .forest import Forest
+from .forest import fit_forest
 from .gathered import fit_gathered
 from .learned_teacher import Fitted, LearnedTeacher, Member
-from .linear import Linear
+from .linear import fit_linear
 from .mixture import Mixture
 
 _MOST_ROWS = 10_000
 """A member of a mixture learns from at most so many rows: with more labels a mixture gains next to nothing."""
-_TREES = 60
-"""Of the forest in a mixture for classes, where more trees gain nothing."""
+_TREES, _TREES_OF_MIXED = 150, 60
+"""Of a forest for classes; in a mixture more trees gain nothing."""
+_MOST_FOLDS = 5
+"""The largest default of ``crossfit``."""
 MIXED_BINS = 64
 """``max_bin`` of the boosted member of a mixed teacher, unless set: a third of the time of 256 on 2,000 rows."""
 
@@ -89,7 +83,7 @@ class Recipe:
             raise ValueError(f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}")
         self.check_crossfit(np.arange(training.n_rows))
         if self.crossfit and loss.probabilities and not self._is_gathered:
-            rarest = rarest_class(training.label if self._counting is None else training.label[self._counting])
+            rarest = rarest_class(training.label[self._counting])
             if rarest < self.crossfit:
                 warn_user(f"crossfit should be at most {rarest}, the rows of the rarest class, got {self.crossfit}")
 
@@ -97,8 +91,10 @@ class Recipe:
         """Raise unless the labelled ones of these rows, in whole groups, can fill the folds."""
         if self._is_gathered:  # the worker that gathers the rows checks their number
             return
-        counting, groups = (None if of is None else of[rows] for of in (self._counting, self.whole_groups))
-        check_crossfit(2 if self.crossfit is None else self.crossfit, counting, len(rows), groups)
+        counting = rows[self._counting[rows]]
+        groups = None if self.whole_groups is None else self.whole_groups[counting]
+        what = "rows" if len(counting) == len(rows) else "labelled rows"
+        check_crossfit(2 if self.crossfit is None else self.crossfit, len(counting), groups, what)
 
     def subset(self, rows: Array) -> Recipe:
         """The same teacher for some of the rows."""
@@ -139,7 +135,7 @@ class Recipe:
         if folds.in_sample or training.n_rows <= FEW_ROWS or collective.is_distributed():
             progress = False
         with progress_bar(len(learners) * len(folds.numbers), "teacher", progress) as step:
-            fits = {name: partial(self._fit, learner, folds, step) for name, learner in learners.items()}
+            fits = {name: partial(self._fit, name, learner, folds, step) for name, learner in learners.items()}
             found = out_of_fold(fits, self._predict, folds, threads or 1, needs_whole=needs_whole)
         means = [mean for mean, _, _ in found.values()]
         mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
@@ -178,15 +174,16 @@ class Recipe:
     def _learners(self, threads: Mapping[str, int]) -> dict[str, Learner]:
         """Return the learner of each member, by the name of its kind; ``threads`` are params on top of the user's."""
         if not isinstance(self.teacher, str):
-            return {kind_of(self.teacher): self._estimator}
+            return {kind_of(self.teacher): self._estimator.fit}
         spec, boosted, is_mixed = self.training.spec, self.boosted_spec, self.teacher == "mixed"
         spec, boosted = spec.with_params(**threads), boosted.with_params(**threads)
         if is_mixed and boosted.params.get("booster") != "gblinear":
             boosted = boosted.with_params(**{"max_bin": MIXED_BINS, **boosted.params})
-        learners: dict[str, Learner] = {"boosted": Boosted(boosted, self.num_boost_round, dict(self.keywords))}
+        learners: dict[str, Learner] = {"boosted": partial(fit_boosted, boosted, self.num_boost_round, self.keywords)}
         if self.teacher == "boosted":
             return learners
-        learners |= {"forest": Forest(spec, _TREES) if is_mixed else Forest(spec), "linear": Linear(spec)}
+        most_trees = _TREES_OF_MIXED if is_mixed else _TREES
+        learners |= {"forest": partial(fit_forest, spec, most_trees), "linear": partial(fit_linear, spec)}
         if not is_mixed:
             return {self.teacher: learners[self.teacher]}
         if spec.loss.probabilities:  # where a mixture is as good without a booster
@@ -199,19 +196,22 @@ class Recipe:
         return whole_queries(self.training.spec.loss, self.features.matrix, self.groups)
 
     @property
-    def _counting(self) -> Array | None:
-        """Which rows have a label and a positive weight, None where all have: folds share out these."""
-        weight = self.training.weight
-        return self.training.labelled if weight is None or weight.all() else self.training.known & (weight > 0)
+    def _counting(self) -> Array:
+        """Which rows have a label and a positive weight: folds share out these."""
+        known, weight = self.training.known, self.training.weight
+        return known if weight is None else known & (weight > 0)
 
     def _dealt(self) -> Folds:
         """Return the folds. An estimator is fitted on rows with values, and predicts rows of positive weight."""
         label, n_rows = self.training.label, self.training.n_rows
-        check_groups_apart(self.groups)  # the user's groups; queries are numbered per worker
+        # The user's groups; queries are numbered per worker.
+        if self.groups is not None and (n_split := on_several_workers(self.groups)):
+            raise ValueError(f"crossfit_groups must not span workers, got {n_split} that do: move each to one worker")
         groups, classes, crossfit = self.whole_groups, self.training.spec.loss.probabilities, self.crossfit
         counting = self._counting
         if crossfit is None:
-            crossfit = default_crossfit(label, counting, groups, classes=classes)
+            own = None if groups is None else groups[counting]
+            crossfit = default_crossfit(label[counting], own, classes=classes)
         filled = np.ones(n_rows, bool) if isinstance(self.teacher, str) else ~self.features.empty_rows
         learnable = self.training.known & filled
         if self.folds is not None and self.folds.number == crossfit:
@@ -242,14 +242,14 @@ class Recipe:
     def _features_of(self, rows: Array) -> Features:
         return self.features if len(rows) == self.training.n_rows else self.features.subset(rows)
 
-    def _fit(self, learner: Learner, folds: Folds, step: Callable[[], None], rows: Array) -> Model:
+    def _fit(self, kind: str, learner: Learner, folds: Folds, step: Callable[[], None], rows: Array) -> Model:
         """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
         training, features, matrix = self.training, self.features, self.features.matrix
         if self.teacher == "mixed" and len(rows) > _MOST_ROWS:
             rows = np.sort(np.random.default_rng(self.seed).choice(rows, _MOST_ROWS, replace=False))
         label, weight, is_whole = training.label, self.own_weight, len(rows) == training.n_rows
         can_weigh = folds.in_sample and training.spec.loss.has_gradient
-        if not isinstance(learner, Boosted):
+        if kind != "boosted":
             features, label = self._features_of(rows), label[rows]
             weight = None if training.weight is None else training.weight[rows]
         elif not is_whole and can_weigh and (collective.is_distributed() or not can_be_cut(matrix)):
@@ -259,7 +259,7 @@ class Recipe:
             weight = chosen * weight if weight.size else chosen
         elif not is_whole:
             features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
-        model = learner.fit(features, label, weight)
+        model = learner(features, label, weight)
         step()
         return model
 
@@ -276,6 +276,21 @@ def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
             f"teacher={kind_of(teacher)!r} requires the values of the rows, got a QuantileDMatrix or external memory: "
             "build a DMatrix, or use teacher='boosted'"
         )
+
+
+def default_crossfit(label: Array, groups: Array | None, *, classes: bool) -> int:
+    """Return as many folds as every class and every worker can fill with rows of these labels, from 2 to 5."""
+    rarest = rarest_class(label) if classes else len(label)
+    if groups is not None:
+        rarest = min(rarest, len(pd.unique(groups)))
+    return int(-global_max(np.array([-max(2, min(_MOST_FOLDS, rarest))]))[0])
+
+
+def rarest_class(label: Array) -> int:
+    """Return the number of rows of the rarest class (of the first target); that of all rows for other labels."""
+    of_class = label if label.ndim == 1 else label[:, 0]
+    counts = np.unique(of_class, return_counts=True)[1]
+    return len(label) if (of_class % 1).any() else int(counts.min(initial=len(label)))
 
 
 def check_teacher_word(teacher: Any) -> None:
