@@ -605,6 +605,11 @@ CASES: dict[str, list[Case]] = {
             )
             for mask in (None, np.arange(N) > 2)
         ),
+        value_error(
+            ("train", "KLObjective"),
+            "labels of dtrain and privileged disagree",  # a teacher of rows in another order
+            q=lambda c: pi_xgb.fit_teacher(c.params, c.privileged.slice(range(N - 1, -1, -1)), 2, teacher="boosted"),
+        ),
         value_error(("cv",), "6 labelled", labelled=np.arange(N) < 6, nfold=9),
     ],
     "teacher_weight": [

@@ -9,6 +9,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +42,15 @@ def names(text: str) -> list[str]:
     return parts
 
 
-def numbers(text: str) -> list[float]:
-    """Parse numbers separated by commas."""
+def numbers(text: str, kind: type = float) -> list[Any]:
+    """Parse numbers of a kind separated by commas."""
     try:
-        return [float(part) for part in names(text)]
+        return [kind(part) for part in names(text)]
     except ValueError:
-        raise _wrong("be numbers separated by commas", text) from None
+        raise _wrong(f"be {'whole ' * (kind is int)}numbers separated by commas", text) from None
 
 
-def whole_numbers(text: str) -> list[int]:
-    """Parse whole numbers separated by commas."""
-    try:
-        return [int(part) for part in names(text)]
-    except ValueError:
-        raise _wrong("be whole numbers separated by commas", text) from None
+whole_numbers = partial(numbers, kind=int)
 
 
 def parameter(text: str) -> tuple[str, Any]:

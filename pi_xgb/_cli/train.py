@@ -63,10 +63,10 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         params.setdefault("eval_metric", LOSSES[params["objective"]].with_params(params).default_metric)
     history: dict[str, Any] = {}
     keywords = _teacher_keywords(arguments, params, rows, valid)
-    own: dict[str, Any] = {"evals": [] if valid is None else [(valid.student(), "valid")], "evals_result": history}
-    own |= {"early_stopping_rounds": arguments.early_stopping, "verbose_eval": False}
+    evals = [] if valid is None else [(valid.student(), "valid")]
+    own = {"evals_result": history, "early_stopping_rounds": arguments.early_stopping, "verbose_eval": False}
     with progress_bar(arguments.rounds, "rounds", None) as step:
-        boosting = Boosting.of(rows.student(), arguments.rounds, {**own, "callbacks": [_Steps(step)]})
+        boosting = Boosting(rows.student(), arguments.rounds, evals, {**own, "callbacks": [_Steps(step)]})
         booster, guides = train_by(Keywords.of(keywords), params, boosting, "auto")
     write_model(path, booster, training, arguments)
     for guide in guides:

@@ -31,6 +31,9 @@ class BetweenGroups(Constraint):
     def __init__(self, sensitive_features: Any, *, soft: bool, hessian: Hessian) -> None:
         super().__init__(groups_of(encoded_columns(sensitive_features)).by_appearance(), soft=soft, hessian=hessian)
         self.groups = self._own.names.tolist()
+        has_index = isinstance(sensitive_features, (pd.Series, pd.DataFrame))
+        self.index = pd.Series(index=sensitive_features.index, dtype=object) if has_index else None
+        """The order of the rows, where pandas names them."""
 
     def _check_values(self, rows: Groups, n_rows: int) -> None:
         known = rows.names[_are_known(rows.names)]

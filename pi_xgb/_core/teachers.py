@@ -12,6 +12,7 @@ import xgboost
 
 from .._arrays import Array, read_only
 from .._rows.checks import check_choice
+from .._rows.matrix_checks import check_same_labels
 from .._rows.per_row import per_row
 from .._rows.supervision import MOST_WEIGHT, read_teacher_weight
 from .losses import NUMBERS, SHARES, Range
@@ -60,6 +61,8 @@ class FixedTeacher(Teacher):
                 f"labelled must be that of the teacher, which has {int(known.sum())} labelled rows of {len(known)}, "
                 f"got {given}: other rows would count as labelled. Pass the same labelled="
             )
+        if self.about.label is not None:
+            check_same_labels(training.label, self.about.label, training.labelled)
 
     def check(self, n_rows: int) -> None:
         """Raise unless there is a q for each of ``n_rows`` rows."""
@@ -73,12 +76,9 @@ class FixedTeacher(Teacher):
         """This teacher for the rows of one worker of a cluster."""
         part = copy.copy(self)
         part._q = self._q[rows]
-        weight, labelled = self.about.weight, self.about.labelled
-        part.about = dataclasses.replace(
-            self.about,
-            weight=None if weight is None else weight[rows],
-            labelled=None if labelled is None else labelled[rows],
-        )
+        own = {name: getattr(self.about, name) for name in ("weight", "labelled", "label")}
+        own = {name: values[rows] for name, values in own.items() if values is not None}
+        part.about = dataclasses.replace(self.about, **own)
         return part
 
 

@@ -123,6 +123,8 @@ class About:
     """Its default weight per row; None is 1 everywhere."""
     labelled: Array | None = None
     """Which rows had a label when it learned from them; None where that is unknown."""
+    label: Array | None = None
+    """The labels that it learned from, if these must be the student's."""
     matrices: Sequence[xgboost.DMatrix] = ()
     """The matrices of the student's rows on which it trains."""
     on_device: bool = False
@@ -342,7 +344,9 @@ class Training:
                 return
             raise no_labelled_row("labelled")
         if high == -below and loss.probabilities:
-            raise ValueError(f"all labelled rows are of the class {high:g} where they count: label rows of another")
+            raise ValueError(
+                f"all labelled rows are of the class {high:g}, rows of weight 0 aside: label rows of another"
+            )
         classes = np.arange(self.spec.n_classes)
         absent = classes[global_max(np.isin(classes, known).astype(float)) == 0] if classes.size else classes
         if absent.size:

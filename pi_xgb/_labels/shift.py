@@ -150,7 +150,7 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     check_orders({"x": x, "labelled": labelled})
     n_known, n_others = int(known.sum()), int((~known).sum())
     if min(n_known, n_others) < _FOLDS:
-        raise ValueError(f"labelled must have {_FOLDS} rows or more of each kind, got {n_known} and {n_others}")
+        raise ValueError(f"labelled must be true in {_FOLDS} rows and false in {_FOLDS}, got {n_known} and {n_others}")
     from scipy.stats import mannwhitneyu
 
     matrix, propensity, aucs = matrix_of(table, known), np.empty(len(known)), []

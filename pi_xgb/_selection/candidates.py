@@ -147,7 +147,7 @@ def positive_weights(kl_weight: Any, usual: Sequence[float]) -> list[float]:
     """Return the weights to try besides 0, plain XGBoost, which is always tried."""
     weights = sorted(float(weight) for weight in checked_list(kl_weight, "kl_weight", check_kl_weight) if weight > 0)
     if not weights:
-        raise ValueError(f"kl_weight must have a value above 0, which is always tried, got none: add {usual[0]:g}")
+        raise ValueError(f"kl_weight must have a value above 0, got none (0 is always tried): add such as {usual[0]:g}")
     return weights
 
 

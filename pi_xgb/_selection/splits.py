@@ -104,7 +104,8 @@ def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | N
     if groups is not None:
         n_groups = pd.Series(groups).groupby(label).nunique()
         if n_groups.min() < 2:
-            raise ValueError(f"class {_class_name(n_groups.idxmin(), names)} must be in two groups, got one: add one")
+            name = _class_name(n_groups.idxmin(), names)
+            raise ValueError(f"class {name} must be in two groups, got one: use finer groups")
 
 
 def _class_name(label: Any, names: Any) -> str:

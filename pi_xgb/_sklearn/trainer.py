@@ -19,7 +19,7 @@ from .._core.train import train_by
 from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host
 from .._rows.supervision import weight_beside
-from .._rows.tables import as_frame, check_no_text, column_names, row_count, rows_without_values
+from .._rows.tables import as_frame, check_no_text, check_orders, column_names, row_count, rows_without_values
 from .._rows.views import Views
 from .._warnings import warn_user
 from .._xgb.matrix import copy_queries, labels_of
@@ -70,6 +70,7 @@ class Trainer:
                 constraint = constraint.resolve_columns(look_up)
             if isinstance(constraint, Constraint):
                 constraint.check(row_count(views.student))
+                check_orders({"X": views.student, "sensitive_features": getattr(constraint, "index", None)})
             self.constraints.append((constraint, weight))
 
         self.privileged = views.for_teacher(hidden, sees_all=False)[0]

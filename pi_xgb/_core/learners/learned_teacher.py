@@ -89,7 +89,9 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, fitted: Fitted, q: Array, settings: Mapping[str, Any], labelled: Array | None) -> None:
+    def __init__(
+        self, fitted: Fitted, q: Array, settings: Mapping[str, Any], labelled: Array | None, label: Array | None
+    ) -> None:
         is_predicted = fitted.fold_of != LEFT_OUT
         (PROBABILITIES if fitted.mixture.loss.probabilities else NUMBERS).check(q[is_predicted], "the q of the teacher")
         # Taken as an array, q then asks for weights of 0 in the other rows.
@@ -97,7 +99,7 @@ class LearnedTeacher(FixedTeacher):
         self.members, self.loss, self.loss_of_mean = list(fitted.members), fitted.loss, fitted.loss_of_mean
         self._mixture, self._columns = fitted.mixture, fitted.columns
         self.kind = self.members[0].kind if len(self.members) == 1 else "mixed"
-        self.about = About(kind=self.kind, settings=settings, labelled=labelled)
+        self.about = About(kind=self.kind, settings=settings, labelled=labelled, label=label)
 
     @property
     def boosters(self) -> list[xgboost.Booster]:

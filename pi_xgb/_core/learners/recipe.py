@@ -120,8 +120,8 @@ class Recipe:
             settings["teacher_params"] = self.boosted_spec.params
         # A frozen estimator learned from other labels.
         is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
-        labelled = training.known if is_own else training.labelled
-        return LearnedTeacher(fitted, q, settings, labelled)
+        labelled, label = (training.known, training.label) if is_own else (training.labelled, None)
+        return LearnedTeacher(fitted, q, settings, labelled, label)
 
     def fit_members(self, progress: bool | None = False, *, needs_whole: bool = False) -> Fitted:
         """Return the fitted members; ``needs_whole``: there are rows elsewhere that are in no fold."""
