@@ -175,7 +175,7 @@ def test_constraints_that_cannot_be():
     refused(r"group.*'x0'.*feature", constraints=[(DemographicParity("x0"), 1.0)])
     refused("list of .constraint, weight.", constraints=(DemographicParity("group"), 1.0), error=TypeError)
     refused(r"constraints must be a list.*got .*<class", constraints=[(DemographicParity, 1.0)], error=TypeError)
-    other_order = pd.Series(np.arange(N) % 2).sample(frac=1, random_state=0)
+    other_order = pd.Series(np.arange(240) % 2).sample(frac=1, random_state=0)
     refused("sensitive_features and X have the same index", constraints=[(DemographicParity(other_order), 1.0)])
     grouped_z = {"X": grouped, "privileged_features": ["group"]}
     refused("weight of a teacher .*finite", constraints=[(parity, -1.0)], **grouped_z)
