@@ -226,13 +226,7 @@ def multilabel_case(seed):
 def dart_case(seed):
     X, signal, group = table(seed)
     y = (signal > np.median(signal)).astype(float)
-    params = {
-        "objective": "binary:logistic",
-        "booster": "dart",
-        "rate_drop": 0.8,
-        "one_drop": 1,
-        "seed": seed,
-    }
+    params = {"objective": "binary:logistic", "booster": "dart", "rate_drop": 0.8, "one_drop": 1, "seed": seed}
     case = tree_case(CATEGORICAL | params, X, y, [y], rounds=5)
     # A tree's weight is what it adds to the margin, over the leaf value of the dump.
     data = xgb.DMatrix(X, enable_categorical=True)

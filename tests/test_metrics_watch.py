@@ -106,8 +106,9 @@ def test_watch_from_margin_equals_watch_of_probabilities(data):
 
     _, first, second = data
     dtrain, pairs, evals = xgb.DMatrix(first[1], first[2]), [(second[0], second[3])], [(second[0], "v")]
-    _, plain = train(dtrain, evals, metrics.watch(NAMES, pairs))
-    _, custom = train(dtrain, evals, metrics.watch(NAMES, pairs, from_margin=True), obj=logistic)
+    # At a cut of 1/2 the gaps of the other decisions are the same, so that a wrong sign would not show.
+    _, plain = train(dtrain, evals, metrics.watch(NAMES, pairs, threshold=0.3))
+    _, custom = train(dtrain, evals, metrics.watch(NAMES, pairs, threshold=0.3, from_margin=True), obj=logistic)
     for name in NAMES:
         np.testing.assert_allclose(plain["v"][name], custom["v"][name], atol=1e-6)
     with pytest.raises(ValueError, match=r"predictions .* must be .*, got -.*from_margin=True"):

@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 import pi_xgb
+from pi_xgb._core.learners import recipe
 
 KINDS = ("boosted", "forest", "linear", "mixed")
 IN_SAMPLE: dict[str, Any] = {"teacher": "boosted", "crossfit": 0}
@@ -126,6 +127,15 @@ def test_the_boosted_member_of_a_mixture_has_64_bins_unless_set(own, max_bin):
     assert [b.get_dump() for b in mixed.boosters[:2]] == [b.get_dump() for b in alone.boosters]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_members_of_a_mixture_alone_learn_from_a_part_of_many_rows(kind, monkeypatch):
+    rows, values = Problem("binary:logistic"), []
+    for most in (rows.n, 50):
+        monkeypatch.setattr(recipe, "_MOST_ROWS", most)
+        values.append(pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 3, teacher=kind, crossfit=2).values)
+    assert np.array_equal(*values) == (kind != "mixed")
+
+
 # --- when it stops -------------------------------------------------------------------------------------------------
 
 
@@ -141,7 +151,7 @@ def test_privileged_evals_stop_the_teacher_at_its_best_round(crossfit, maximize)
     watched = {"early_stopping_rounds": 4, "maximize": maximize}
     shown = {"evals": [(held_out.dtrain(), "valid")], "verbose_eval": False, "kl_weight": 0.5, **watched}
     learned = {"teacher": "boosted", "crossfit": crossfit}
-    teacher = pi_xgb.fit_teacher(params, rows.dprivileged(), 30, evals=[(pvalid, "p")], **watched, **learned)
+    teacher = pi_xgb.fit_teacher(params, rows.dprivileged(), 30, evals=[(pvalid, "p")], **watched, crossfit=crossfit)
     assert all(booster.num_boosted_rounds() < 30 for booster in teacher.boosters)
     if crossfit == 0:
         best = xgb.train(params, rows.dprivileged(), teacher.booster.best_iteration + 1)
@@ -193,6 +203,12 @@ def test_a_teacher_in_sample_or_frozen_says_on_which_rows_its_loss_is():
     for teacher, where in ((estimator, "its own training rows>"), (FrozenEstimator(estimator), "the labelled rows>")):
         found = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 2, teacher=teacher, crossfit=0)
         assert repr(found).endswith(where)
+        student = {"teacher": found, "kl_weight": 0.5, "labelled": rows.labelled}
+        if teacher is estimator:
+            with pytest.raises(ValueError, match="labelled must be that of the teacher"):
+                pi_xgb.train(rows.params(), rows.dtrain(), 2, **student)
+    # The frozen one learned from other labels.
+    assert pi_xgb.train(rows.params(), rows.dtrain(), 2, **student).num_boosted_rounds() == 2
 
 
 @pytest.mark.parametrize("kind", [*KINDS, LogisticRegression()])
