@@ -594,6 +594,7 @@ CASES: dict[str, list[Case]] = {
         value_error(
             ("train", "train boosted", "cv boosted", "fit_teacher"), "of the class 1", labelled=lambda c: c.rows.y == 1
         ),
+        value_error(("train boosted", "cv boosted"), "of the class 1", labelled=SOME, weight=lambda c: c.rows.y),
         value_error(("train",), "among the evals", labelled=SOME, evals=lambda c: [(c.dtrain, "train")]),
         *(
             value_error(

@@ -299,8 +299,9 @@ def test_predictive_parity_without_both_classes_leaves_a_group_alone(soft):
         ([0.9, 0.9, 0.8, 0.7, 0.3, 0.9, 0.8, 0.7], [1, 0, 1, 1, 1, 0, 0, 1], [1] * 8, "aaaaabbb"),
         # Only a row without weight is selected in the second group.
         ([0.9, 0.2, 0.8, 0.3], [1, 0, 1, 0], [1, 1, 0, 1], "aabb"),
+        ([0.9, 0.2, 0.4, 0.3], [1, 0, 1, 0], [1] * 4, "aabb"),
     ],
-    ids=["one half", "no better cut", "no weight"],
+    ids=["one half", "no better cut", "no weight", "nobody"],
 )
 def test_counted_predictive_parity_without_a_better_cut_changes_nothing(p, label, weight, group):
     p, label, weight = (np.array(column, np.float32) for column in (p, label, weight))

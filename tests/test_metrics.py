@@ -304,11 +304,7 @@ class TestBadInput:
             ({"g": "aabb"}, TypeError, "sensitive_features must have one value per row"),
             ({"g": np.zeros((4, 2, 2))}, ValueError, "one column or several, got shape"),
             ({"g": pd.DataFrame(index=range(4))}, ValueError, "at least one column, got none"),
-            (
-                {"g": pd.DataFrame([["a", "b"]] * 4, columns=["s", "s"])},
-                ValueError,
-                "several columns called s",
-            ),
+            ({"g": pd.DataFrame([["a", "b"]] * 4, columns=["s", "s"])}, ValueError, "several columns called s"),
         ],
     )
     def test_clear_errors(self, metric, changed, error, message):

@@ -13,7 +13,6 @@ from helpers_problems import (
     BLENDED,
     CLASSES,
     N_CLASSES,
-    ONE_VALUE,
     TARGETS,
     Problem,
     assert_same_model,
@@ -52,16 +51,18 @@ def test_the_intercept_is_the_mean_of_labels_and_teachers(name):
     np.testing.assert_allclose(predicted, expected, rtol=2e-5)
 
 
-@pytest.mark.parametrize(("name", "scale"), [*((name, 1.0) for name in BLENDED), *((n, 3.0) for n in ONE_VALUE[:4])])
+@pytest.mark.parametrize("name", BLENDED)
+@pytest.mark.parametrize("scale", [1.0, 3.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_vanishing_weight_starts_where_xgboost_starts(name, scale, weighted):
     rows = Problem(name)
-    params = rows.params(**({} if scale == 1 else {"scale_pos_weight": scale}))
+    params = rows.params(verbosity=0, **({} if scale == 1 else {"scale_pos_weight": scale}))  # which some have not
     dtrain = rows.dtrain(weighted=weighted)
     plain = xgb.train(params, dtrain, 1)
     for engine in engines_of(name):
         ours = pi_xgb.train(params, dtrain, 1, teacher=rows.q, kl_weight=1e-12, engine=engine)
         np.testing.assert_allclose(base_score_of(ours), base_score_of(plain), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(rows.margins(ours), rows.margins(plain), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", [*BLENDED, *TARGETS])

@@ -280,7 +280,7 @@ SETTINGS_AT_FAULT = {
         {"privileged_cols": ["z0", "x0"], "allow_overlap": True, "teacher_sees": "all"},
         r"columns \['x0'\] are in features_col and in privileged_cols",
     ),
-    "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact"),
+    "native classes": ({"engine": "native", "label_col": "kind", "kl_weight": 1}, "engine='native' would not be exact"),
     "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be .*0, 1, \.\.\. without a gap"),
     "unlabelled": ({"unlabelled": "drop"}, "unlabelled must be one of"),
     "groups of nothing": (
