@@ -410,6 +410,8 @@ CASES: dict[str, list[Case]] = {
         value_error(("JointObjective",), "params", "kl_weight", params={"kl_weight": 1}),
     ],
     "teacher": [
+        value_error(("fit_teacher",), "require teacher='boosted'", teacher="linear", early_stopping_rounds=3),
+        value_error(("train", "cv"), "share an objective", q=lambda c: pi_xgb.JointTeacher(c.privileged, {"eta": 0.1})),
         value_error(("train boosted", "cv boosted"), "privileged and teacher", teacher=np.full(N, 0.5)),
         type_error(Q, "teacher", "DMatrix", "privileged=", q=lambda c: c.privileged),
         type_error(Q, "ModelTeacher", q=lambda c: len),

@@ -70,10 +70,7 @@ def children_bias(parent, children, group_of, group, positive, value, weight, op
     compared = [i for i in parent if positive[i] or options["metric"] == "dp"]
     ours = [i for i in compared if group_of[i] == group]
     others = [i for i in compared if group_of[i] != group]
-    if options["absent_group"] == "carry" and 0 in (
-        sum(weight[i] for i in ours),
-        sum(weight[i] for i in others),
-    ):
+    if options["absent_group"] == "carry" and 0 in (sum(weight[i] for i in ours), sum(weight[i] for i in others)):
         return None
     terms = []
     for rows in children:

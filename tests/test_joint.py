@@ -292,6 +292,21 @@ def test_a_call_by_hand_does_not_continue_a_training():
         objective(np.zeros(rows.n, np.float32), rows.dtrain())
     with pytest.raises(ValueError, match="training of a Booster only"):
         JointTeacher(rows.dprivileged(), params).q(rows.q, rows.y, None)
+    with pytest.raises(ValueError, match="not been trained yet"):
+        _ = JointTeacher(rows.dprivileged(), params).booster
+    with pytest.raises(TypeError, match="JointTeacher of the training, got JointObjective"):
+        pi_xgb.JointCheckPoint(".", objective)
+
+
+def test_a_teacher_continues_with_no_student_but_its_own():
+    rows, params = logistic()
+    teachers = [JointTeacher(rows.dprivileged(), params) for _ in range(2)]
+    students = [
+        pi_xgb.train({**params, "eta": eta}, rows.dtrain(), 3, teacher=teacher, kl_weight=A)
+        for eta, teacher in zip((0.5, 0.1), teachers, strict=True)
+    ]
+    with pytest.raises(ValueError, match="grew with another student than the continued one of 3 rounds"):
+        pi_xgb.train(params, rows.dtrain(), 1, teacher=teachers[0], kl_weight=A, xgb_model=students[1])
 
 
 @pytest.mark.parametrize("way", ["pickled", "copied", "with its student"])

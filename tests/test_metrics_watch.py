@@ -89,6 +89,11 @@ def test_watch_takes_quantile_matrices_and_several_columns(data):
     booster, history = train(dtrain, [(dvalid, "v")], metrics.watch("statistical_parity", [(dvalid, table)]))
     expected = metrics.statistical_parity(second[2], booster.predict(dvalid) > 0.5, sensitive_features=table)
     assert history["v"]["statistical_parity"][-1] == pytest.approx(expected, abs=6e-7)
+    # Groups of one name in text remain two.
+    alike = pd.Series(second[3]).map({"f": 1, "m": "1"})
+    (found,) = metrics.watch("statistical_parity", [(dvalid, alike)])(booster.predict(dvalid), dvalid)
+    expected = metrics.statistical_parity(second[2], booster.predict(dvalid) > 0.5, sensitive_features=second[3])
+    assert found[1] == pytest.approx(expected)
 
 
 def test_watch_names_the_group_with_an_undefined_rate(data):

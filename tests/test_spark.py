@@ -283,10 +283,7 @@ SETTINGS_AT_FAULT = {
     "native classes": ({"engine": "native", "label_col": "kind", "kl_weight": 1}, "engine='native' would not be exact"),
     "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be .*0, 1, \.\.\. without a gap"),
     "unlabelled": ({"unlabelled": "drop"}, "unlabelled must be one of"),
-    "groups of nothing": (
-        {"crossfit_groups_col": "kind", "teacher": "boosted"},
-        "crossfit_groups require crossfit",
-    ),
+    "groups of nothing": ({"crossfit_groups_col": "kind", "teacher": "boosted"}, "crossfit_groups require crossfit"),
     "unknown weight": ({"teacher_weight_col": "count"}, "teacher_weight_col must name.*'count'"),
     "continued jpib": ({"method": "jpib", "xgb_model": on_one_machine(BINARY, "y")}, "xgb_model cannot be continued"),
 }

@@ -626,6 +626,17 @@ OWNED: dict[str, tuple[tuple[str, ...], Callable[[Table, Table, Any], dict[str, 
 }
 
 
+@pytest.mark.parametrize("quantised", ["dtrain", "privileged"])
+def test_a_teacher_of_rows_without_values_is_boosted_with_a_warning(quantised: str) -> None:
+    data, params = table("binary:logistic"), params_of("binary:logistic")
+    dtrain = matrix(data, xgb.QuantileDMatrix if quantised == "dtrain" else xgb.DMatrix)
+    privileged = (xgb.QuantileDMatrix if quantised == "privileged" else xgb.DMatrix)(data.z, data.y)
+    with pytest.warns(UserWarning, match="the teacher is boosted, since a mixed one reads values"):
+        found = pi_xgb.train(params, dtrain, 3, privileged=privileged)
+    named = pi_xgb.train(params, dtrain, 3, privileged=privileged, teacher="boosted")
+    assert model_text(found) == model_text(named)
+
+
 @pytest.mark.parametrize("make", [xgb.DMatrix, xgb.QuantileDMatrix])
 @pytest.mark.parametrize("interrupted", [False, True])
 @pytest.mark.parametrize(("kind", "engine"), [(kind, engine) for kind, (many, _) in OWNED.items() for engine in many])
