@@ -602,10 +602,11 @@ CASES: dict[str, list[Case]] = {
             value_error(
                 ("train", "KLObjective"),
                 "labelled must be that of the teacher",
+                f"got {given}",
                 labelled=mask,
                 q=lambda c: pi_xgb.fit_teacher(c.params, c.privileged, 2, teacher="boosted", crossfit=0, labelled=SOME),
             )
-            for mask in (None, np.arange(N) > 2)
+            for mask, given in ((None, "none"), (np.arange(N) > 2, "another one"))
         ),
         value_error(("cv",), "6 labelled", labelled=np.arange(N) < 6, nfold=9),
     ],

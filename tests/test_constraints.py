@@ -180,8 +180,9 @@ def test_individual_fairness_is_the_mean_over_similar_rows(seed, weighted):
     # Distinct distances, so that the nearest are not a matter of choice.
     line = rng.permutation(30) ** 2.0
     distance = np.abs(line[:, None] - line)
-    expected = mean_over(p, w, lambda i, j: distance[i, j] <= np.sort(distance[i])[3])
-    np.testing.assert_allclose(IndividualFairness(k=3, features=line).q(p, label, weight), expected, atol=1e-6)
+    for k in (2, 3):
+        expected = mean_over(p, w, lambda i, j, k=k: distance[i, j] <= np.sort(distance[i])[k])
+        np.testing.assert_allclose(IndividualFairness(k=k, features=line).q(p, label, weight), expected, atol=1e-6)
 
 
 def test_k_nearest_with_equal_features_takes_all_of_them():

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 import pi_xgb
 from pi_xgb._core.learners import linear
+from pi_xgb._core.learners.features import as_rates
 from pi_xgb._core.learners.forest import Forest
+from pi_xgb._core.training import Spec
 
 KINDS = ("forest", "linear")
 # One objective of each loss.
@@ -170,7 +172,19 @@ def test_it_takes_seed_and_threads_of_the_student_alone(kind):
     assert (other != expected).any() == (kind == "forest")
 
 
+def test_a_row_of_several_targets_has_the_mean_of_their_exposures_as_weight():
+    exposure = np.array([[1.0, 3.0], [2.0, 8.0], [1.0, 1.0]])
+    rates, weight = as_rates(np.full((3, 2), 6.0), np.array([1.0, 2.0, 3.0]), exposure)
+    np.testing.assert_array_equal(rates, 6 / exposure)
+    np.testing.assert_array_equal(weight, [2, 10, 3])
+
+
 # --- the forest ----------------------------------------------------------------------------------------------------
+
+
+def test_a_forest_takes_the_device_of_the_student_from_300_000_rows():
+    forest = Forest(Spec.read({"objective": "binary:logistic", "device": "cuda"}))
+    assert ["device" in forest._params(5, 1, n_rows) for n_rows in (299_999, 300_000)] == [False, True]
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -62,10 +62,7 @@ def test_sparse_vectors_in_a_pipeline_give_the_trees_of_one_machine(vectors, own
     from pyspark.ml import Pipeline
 
     estimator = pis.PrivilegedSparkXGBClassifier(
-        **{**SETTINGS, "features_col": "x", "privileged_cols": "z"},
-        **own,
-        missing=0.0,
-        enable_sparse_data_optim=True,
+        **{**SETTINGS, "features_col": "x", "privileged_cols": "z"}, **own, missing=0.0, enable_sparse_data_optim=True
     )
     fitted = Pipeline(stages=[estimator]).fit(vectors)
     model = fitted.stages[-1]
