@@ -216,9 +216,6 @@ def test_meritocracy_is_isotonic_regression_over_merit_levels(seed, weighted, le
     np.testing.assert_allclose(Meritocracy(merit).q(p, label, weight), expected, atol=1e-6)
 
 
-# ---- precision against every cut ----
-
-
 def selected_rows(seed, n=80):
     rng = np.random.default_rng(seed)
     group = np.concatenate([np.arange(6) % 3, rng.integers(0, 3, n - 6)])

@@ -215,9 +215,6 @@ def test_a_base_margin_of_the_student_is_no_start_for_the_teacher(name):
     np.testing.assert_allclose(first[0], np.broadcast_to(expected, first[0].shape), rtol=2e-5, atol=2e-6)
 
 
-# --- one objective, several trainings --------------------------------------------------------------------------
-
-
 def logistic() -> tuple[Problem, dict[str, Any]]:
     rows = Problem("binary:logistic")
     return rows, rows.params(base_score=0.5)
@@ -338,9 +335,6 @@ def test_a_quantile_matrix_teaches_and_cannot_be_pickled():
     assert_same_model(by_objective(params, rows.dtrain(), ROUNDS, objective), expected)
     with pytest.raises(TypeError, match=r"QuantileDMatrix.*pickled"):
         pickle.dumps(objective)
-
-
-# --- other teachers, other rows --------------------------------------------------------------------------------
 
 
 def test_extra_teachers_teach_the_teacher():

@@ -182,9 +182,18 @@ def test_a_row_of_several_targets_has_the_mean_of_their_exposures_as_weight():
 # --- the forest ----------------------------------------------------------------------------------------------------
 
 
-def test_a_forest_takes_the_device_of_the_student_from_300_000_rows():
+def test_a_forest_takes_the_device_of_the_student_and_saves_no_histograms_by_the_number_of_rows():
     forest = Forest(Spec.read({"objective": "binary:logistic", "device": "cuda"}))
     assert ["device" in forest._params(5, 1, n_rows) for n_rows in (299_999, 300_000)] == [False, True]
+    assert ["max_cached_hist_node" in forest._params(5, 1, n_rows) for n_rows in (10_000, 10_001)] == [True, False]
+
+
+def test_a_forest_has_fewer_trees_beside_a_linear_model():
+    x, params = rows(), {"objective": "binary:logistic", "nthread": 1}
+    for kind, trees in (("forest", 150), ("mixed", 60)):
+        data = matrix(x, labels("binary:logistic", signal_of(x)))
+        teacher = pi_xgb.fit_teacher(params, data, teacher=kind, crossfit=2)
+        assert [len(forest.get_dump()) for forest in teacher.boosters] == [trees] * 2
 
 
 @pytest.mark.parametrize("weighted", [False, True])

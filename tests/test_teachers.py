@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from helpers_problems import BLENDED, N_CLASSES, Problem, assert_same_model
+from sklearn import metrics
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
@@ -189,6 +190,14 @@ def test_the_loss_of_a_teacher_is_of_labelled_rows_by_their_weights(labelled, we
     assert capsys.readouterr().out.endswith(f"{teacher}\n")
 
 
+def test_the_loss_of_numbers_is_the_rmse_and_that_of_counts_the_deviance():
+    losses = {"reg:squarederror": metrics.root_mean_squared_error, "count:poisson": metrics.mean_poisson_deviance}
+    for objective, loss in losses.items():
+        rows = Problem(objective)
+        teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 4, teacher="boosted", crossfit=2)
+        assert teacher.loss == pytest.approx(loss(rows.y, teacher.values), rel=1e-4)
+
+
 @pytest.mark.parametrize("objective", ["rank:pairwise", "survival:aft", "reg:absoluteerror"])
 def test_a_teacher_without_a_mean_has_no_loss(objective):
     rows = Problem(objective)
@@ -220,9 +229,6 @@ def test_a_pickled_teacher_teaches_the_same(kind):
     np.testing.assert_array_equal(thawed.predict(rows.dprivileged()), teacher.predict(rows.dprivileged()))
     models = [pi_xgb.train(rows.params(), rows.dtrain(), 3, teacher=item, kl_weight=0.5) for item in (thawed, teacher)]
     assert_same_model(*models)
-
-
-# --- faults that are known -----------------------------------------------------------------------------------------
 
 
 def without_values(kind: Any) -> tuple[Problem, Any]:

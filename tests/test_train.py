@@ -545,21 +545,12 @@ def test_a_parameter_of_none_is_not_given_as_in_xgboost() -> None:
     assert model_text(with_none) == model_text(pi_xgb.train(params, matrix(data), 3, teacher=data.q))
 
 
-# --- weights -------------------------------------------------------------------------------------------------------
-
-
 GUIDING: dict[str, Callable[[Table], dict[str, Any]]] = {
     "array": lambda data: {"teacher": data.q},
     "kbpib": lambda data: {"privileged": privileged_of(data), **PAPER},
     "crossfit": lambda data: {"privileged": privileged_of(data), "teacher": "boosted", "crossfit": 3},
     "jpib": lambda data: {"privileged": privileged_of(data), **JOINT},
 }
-
-
-# --- how the teacher's keywords hang together ----------------------------------------------------------------------
-
-
-# --- the objective's name ------------------------------------------------------------------------------------------
 
 
 def test_no_objective_is_no_surprise_elsewhere() -> None:
