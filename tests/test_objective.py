@@ -287,6 +287,7 @@ def test_model_teacher_reads_a_model_once():
     assert_same_model(pi_xgb.train(rows.params(), rows.dtrain(), 4, teacher=teacher, kl_weight=1.0), expected)
     of_classes = LogisticRegression(max_iter=500).fit(classes.z, classes.y)
     assert ModelTeacher(of_classes, classes.z).values.shape == (classes.n, N_CLASSES)
+    assert (ModelTeacher(Model([1, 0]).chance, rows.z).values == 0.5).all()
     rule = ModelTeacher(lambda z: 10 * z[:, 0], rows.z, probabilities=False)
     np.testing.assert_array_equal(rule.values, 10 * rows.z[:, 0])
     with pytest.raises(ValueError, match="read-only"):
@@ -299,6 +300,9 @@ class Model:
 
     def predict_proba(self, data: Any) -> np.ndarray:
         return np.full((len(data), 2), 0.5)
+
+    def chance(self, data: Any) -> np.ndarray:
+        return self.predict_proba(data)[:, 1]
 
 
 @pytest.mark.parametrize(
