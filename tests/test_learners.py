@@ -190,7 +190,7 @@ def test_a_forest_takes_the_device_of_the_student_and_saves_no_histograms_by_the
 
 def test_a_forest_has_fewer_trees_beside_a_linear_model():
     x, params = rows(), {"objective": "binary:logistic", "nthread": 1}
-    for kind, trees in (("forest", 150), ("mixed", 60)):
+    for kind, trees in (("forest", 150), ("mixed", 60), (None, 60)):
         data = matrix(x, labels("binary:logistic", signal_of(x)))
         teacher = pi_xgb.fit_teacher(params, data, teacher=kind, crossfit=2)
         assert [len(forest.get_dump()) for forest in teacher.boosters] == [trees] * 2
