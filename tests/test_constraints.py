@@ -317,9 +317,6 @@ def test_predictive_parity_with_unknown_labels_is_that_of_the_labelled_rows(soft
     np.testing.assert_array_equal(q[~known], p[~known])
 
 
-# ---- the counted form ----
-
-
 def test_counted_parity_pulls_the_rows_nearest_to_one_half():
     # Of group a 1 of 4 is decided 1, of group b 3 of 4: one half of all, so one row of each should change sides.
     p = np.array([0.1, 0.2, 0.3, 0.9, 0.15, 0.55, 0.7, 0.8], np.float32)
@@ -530,9 +527,6 @@ def test_classes_stay_probabilities(name):
     # The same row everywhere satisfies everything, to the bit.
     same = np.tile(p[:1], (60, 1))
     np.testing.assert_array_equal(teacher.q(same, label, weight), same)
-
-
-# ---- as a teacher ----
 
 
 @every_variant

@@ -254,6 +254,13 @@ def test_a_teacher_takes_the_start_of_the_training_at_hand(margin):
     assert_same_model(again, fresh)
 
 
+def test_a_teacher_of_an_objective_takes_the_start_of_the_student():
+    rows, params = logistic()
+    dtrain, start = rows.dtrain(), {"base_score": 0.3}
+    objectives = [JointObjective(rows.dprivileged(), A, rows.params(**own)) for own in ({}, start)]
+    assert_same_model(*(by_objective(params | start, dtrain, ROUNDS, objective) for objective in objectives))
+
+
 def test_trainings_with_an_objective_each_may_alternate():
     rows, params = logistic()
     dtrain, dprivileged = rows.dtrain(), rows.dprivileged()
@@ -302,6 +309,10 @@ def test_a_teacher_continues_with_no_student_but_its_own():
         pi_xgb.train({**params, "eta": eta}, rows.dtrain(), 3, teacher=teacher, kl_weight=A)
         for eta, teacher in zip((0.5, 0.1), teachers, strict=True)
     ]
+    begun = JointTeacher(rows.dprivileged(), params)
+    first = pi_xgb.train(params, rows.dtrain(), 1, teacher=begun, kl_weight=A)
+    second = pi_xgb.train(params, rows.dtrain(), 1, teacher=begun, kl_weight=A, xgb_model=first)
+    assert second.num_boosted_rounds() == 2
     with pytest.raises(ValueError, match="grew with another student than the continued one of 3 rounds"):
         pi_xgb.train(params, rows.dtrain(), 1, teacher=teachers[0], kl_weight=A, xgb_model=students[1])
 

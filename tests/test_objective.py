@@ -111,9 +111,6 @@ def test_base_score_of_what_does_not_fit_raises(keywords, params, match):
         KLObjective(rows.q).base_score(rows.params(), rows.q)
 
 
-# --- one objective, several trainings ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["binary:logistic", "multi:softprob", "count:poisson"])
 def test_an_objective_keeps_nothing_of_a_training_and_copies_train_the_same(name):
     rows, q = Problem(name), Problem(name).q
@@ -162,6 +159,9 @@ def test_scale_pos_weight_multiplies_label_and_teacher():
     folded = rows.weight * np.where(rows.y == 1, np.float32(3), np.float32(1))
     ours = by_objective(params, dtrain, 5, KLObjective(rows.q, A, scale_pos_weight=3.0))
     assert_same_model(ours, kbpib_loop(params, rows.dtrain(), rows.y, 5, [(rows.q, A)], weight=folded))
+    start = KLObjective(rows.q, A, scale_pos_weight=3.0).base_score(rows.params(), dtrain)
+    taught = pi_xgb.train(rows.params(scale_pos_weight=3.0), dtrain, 1, teacher=rows.q, kl_weight=A)
+    assert base_score_of(taught) == pytest.approx(start, rel=1e-6)
 
 
 def test_an_objective_that_does_not_fit_the_booster_raises():
@@ -191,9 +191,6 @@ def test_trainings_with_an_objective_in_xgboost_cv_keep_their_own_rounds():
     folds = xgb.cv(params, rows.dtrain(), 8, nfold=3, seed=4, obj=KLObjective(Timid(), 60.0))
     ours = pi_xgb.cv(params, rows.dtrain(), 8, nfold=3, seed=4, teacher=Timid(), kl_weight=60.0)
     np.testing.assert_allclose(folds["test-logloss-mean"], ours["test-logloss-mean"], rtol=1e-6)
-
-
-# --- teachers of one's own -----------------------------------------------------------------------------------------
 
 
 class Recorder(Teacher):
@@ -318,9 +315,6 @@ class Model:
 def test_model_teacher_refuses_what_gives_no_probabilities(model, error, message):
     with pytest.raises(error, match=message):
         ModelTeacher(model, np.arange(6.0).reshape(3, 2))
-
-
-# --- in XGBoost's estimators ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["binary:logistic", "multi:softprob", "reg:squarederror"])

@@ -519,9 +519,6 @@ def test_messages_have_no_privileged_values():
         assert not any(found in str(error.value) for found in ("HIV", "secret", "1 missing"))
 
 
-# ---- noise in sums ----
-
-
 class Recorder:
     """A source of noise that adds none, and stores what it was asked for."""
 
