@@ -309,10 +309,10 @@ def test_a_teacher_continues_with_no_student_but_its_own():
         pi_xgb.train({**params, "eta": eta}, rows.dtrain(), 3, teacher=teacher, kl_weight=A)
         for eta, teacher in zip((0.5, 0.1), teachers, strict=True)
     ]
-    begun = JointTeacher(rows.dprivileged(), params)
-    first = pi_xgb.train(params, rows.dtrain(), 1, teacher=begun, kl_weight=A)
-    second = pi_xgb.train(params, rows.dtrain(), 1, teacher=begun, kl_weight=A, xgb_model=first)
-    assert second.num_boosted_rounds() == 2
+    begun, student = JointTeacher(rows.dprivileged(), params), None
+    for _ in range(3):
+        student = pi_xgb.train(params, rows.dtrain(), 1, teacher=begun, kl_weight=A, xgb_model=student)
+    assert student.num_boosted_rounds() == 3
     with pytest.raises(ValueError, match="grew with another student than the continued one of 3 rounds"):
         pi_xgb.train(params, rows.dtrain(), 1, teacher=teachers[0], kl_weight=A, xgb_model=students[1])
 

@@ -271,9 +271,6 @@ def test_q_of_a_teacher_has_the_shape_of_the_mean():
             pi_xgb.train(rows.params(), rows.dtrain(), 2, teacher=Odd())
 
 
-# --- models as teachers --------------------------------------------------------------------------------------------
-
-
 def test_model_teacher_reads_a_model_once():
     rows, classes = Problem("binary:logistic"), Problem("multi:softprob")
     expert = LogisticRegression().fit(rows.z, rows.y)
