@@ -81,9 +81,6 @@ def predicted(kind: str, name: str, x: np.ndarray, label: Any, weight: Any = Non
     return fitted(kind, name, data).predict(data)
 
 
-# --- both kinds ----------------------------------------------------------------------------------------------------
-
-
 @every_kind
 @every_shape
 def test_means_have_the_shape_and_the_range_of_the_objective(kind, name, n_targets):

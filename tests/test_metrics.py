@@ -130,6 +130,10 @@ class TestAgainstDefinitions:
         np.testing.assert_allclose(each.to_numpy(), by_hand, atol=1e-12)
         assert each.index.tolist() == sorted(set(g))
         assert each.name == getattr(GAPS[name], "__name__", None)
+        named = metrics.one_vs_rest(GAPS[name], y, d, sensitive_features=np.where(g == max(g), "the rest", "a"))
+        np.testing.assert_allclose(
+            named, gap_by_hand(name, y, d, (g == max(g)).astype(int), np.ones(len(y))), atol=1e-12
+        )
 
 
 class TestProperties:

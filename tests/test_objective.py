@@ -34,9 +34,6 @@ from pi_xgb import KLObjective, ModelTeacher, Teacher
 A = 1.5
 
 
-# --- the intercept -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", [*BLENDED, *TARGETS])
 def test_the_intercept_is_the_mean_of_labels_and_teachers(name):
     rows = Problem(name)
@@ -284,6 +281,7 @@ def test_model_teacher_reads_a_model_once():
     assert (ModelTeacher(Model([1, 0]).chance, rows.z).values == 0.5).all()
     rule = ModelTeacher(lambda z: 10 * z[:, 0], rows.z, probabilities=False)
     np.testing.assert_array_equal(rule.values, 10 * rows.z[:, 0])
+    assert [one.about.kind for one in (teacher, rule)] == ["LogisticRegression", "model"]
     with pytest.raises(ValueError, match="read-only"):
         rule.values[0] = 1
 
