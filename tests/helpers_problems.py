@@ -116,7 +116,8 @@ def _label_and_q(objective: str, signal: np.ndarray, rng: np.random.Generator) -
     if objective in RANKINGS:
         return np.clip(np.round(noisy + 1), 0, 4), np.clip(signal + 1, 0, 4)
     if objective in NUMBERS:
-        return np.exp(noisy / 2), np.exp(signal / 2)
+        low = 0.5 if objective == "reg:squaredlogerror" else 0.0  # whose numbers lie above -1
+        return np.exp(noisy / 2) - low, np.exp(signal / 2) - low
     return noisy, signal
 
 

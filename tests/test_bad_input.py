@@ -410,6 +410,8 @@ CASES: dict[str, list[Case]] = {
         value_error(("JointObjective",), "params", "kl_weight", params={"kl_weight": 1}),
     ],
     "teacher": [
+        value_error(("fit_teacher",), "require teacher='boosted'", teacher="linear", early_stopping_rounds=3),
+        value_error(("train", "cv"), "share an objective", q=lambda c: pi_xgb.JointTeacher(c.privileged, {"eta": 0.1})),
         value_error(("train boosted", "cv boosted"), "privileged and teacher", teacher=np.full(N, 0.5)),
         type_error(Q, "teacher", "DMatrix", "privileged=", q=lambda c: c.privileged),
         type_error(Q, "ModelTeacher", q=lambda c: len),
@@ -595,15 +597,17 @@ CASES: dict[str, list[Case]] = {
         value_error(
             ("train", "train boosted", "cv boosted", "fit_teacher"), "of the class 1", labelled=lambda c: c.rows.y == 1
         ),
+        value_error(("train boosted", "cv boosted"), "of the class 1", labelled=SOME, weight=lambda c: c.rows.y),
         value_error(("train",), "among the evals", labelled=SOME, evals=lambda c: [(c.dtrain, "train")]),
         *(
             value_error(
                 ("train", "KLObjective"),
                 "labelled must be that of the teacher",
+                f"got {given}",
                 labelled=mask,
                 q=lambda c: pi_xgb.fit_teacher(c.params, c.privileged, 2, teacher="boosted", crossfit=0, labelled=SOME),
             )
-            for mask in (None, np.arange(N) > 2)
+            for mask, given in ((None, "none"), (np.arange(N) > 2, "another one"))
         ),
         value_error(
             ("train", "KLObjective"),

@@ -192,6 +192,8 @@ def test_early_stopping_on_a_file_stops_teacher_and_student(files, capsys):
     others.drop(columns=["z0", "z1"]).to_csv("bare.csv", index=False)
     refused(capsys, "bare.csv.*add --crossfit 5", *common, "--valid", "bare.csv", "--out", "bare.ubj")
     works(*common, "--valid", "bare.csv", "--crossfit", "2", "--out", "bare.ubj")
+    for unstopped in (["--kl-weight", "0"], ["--teacher-sees", "all"], ["--method", "jpib"]):
+        works(*common, "--valid", "bare.csv", *unstopped, "--out", f"{unstopped[1]}.ubj")
 
 
 @pytest.mark.parametrize("grouped", [False, True])

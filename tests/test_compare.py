@@ -200,10 +200,7 @@ def test_privileged_columns_inside_x_are_the_same():
 
 @pytest.mark.parametrize(
     ("y", "metric"),
-    [
-        (lambda q: pd.qcut(q, 3, labels=["low", "mid", "high"]), "mlogloss"),
-        (lambda q: q > 0.5, "logloss"),
-    ],
+    [(lambda q: pd.qcut(q, 3, labels=["low", "mid", "high"]), "mlogloss"), (lambda q: q > 0.5, "logloss")],
 )
 @pytest.mark.slow
 def test_the_objective_follows_from_y(y, metric):

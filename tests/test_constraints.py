@@ -180,8 +180,9 @@ def test_individual_fairness_is_the_mean_over_similar_rows(seed, weighted):
     # Distinct distances, so that the nearest are not a matter of choice.
     line = rng.permutation(30) ** 2.0
     distance = np.abs(line[:, None] - line)
-    expected = mean_over(p, w, lambda i, j: distance[i, j] <= np.sort(distance[i])[3])
-    np.testing.assert_allclose(IndividualFairness(k=3, features=line).q(p, label, weight), expected, atol=1e-6)
+    for k in (2, 3):
+        expected = mean_over(p, w, lambda i, j, k=k: distance[i, j] <= np.sort(distance[i])[k])
+        np.testing.assert_allclose(IndividualFairness(k=k, features=line).q(p, label, weight), expected, atol=1e-6)
 
 
 def test_k_nearest_with_equal_features_takes_all_of_them():
@@ -213,9 +214,6 @@ def test_meritocracy_is_isotonic_regression_over_merit_levels(seed, weighted, le
     merit = np.concatenate([[0, 1], np.random.default_rng(seed).integers(0, levels, 4)])
     expected = isotonic_by_hand(p, merit, np.ones(6) if weight is None else weight)
     np.testing.assert_allclose(Meritocracy(merit).q(p, label, weight), expected, atol=1e-6)
-
-
-# ---- precision against every cut ----
 
 
 def selected_rows(seed, n=80):
@@ -299,8 +297,9 @@ def test_predictive_parity_without_both_classes_leaves_a_group_alone(soft):
         ([0.9, 0.9, 0.8, 0.7, 0.3, 0.9, 0.8, 0.7], [1, 0, 1, 1, 1, 0, 0, 1], [1] * 8, "aaaaabbb"),
         # Only a row without weight is selected in the second group.
         ([0.9, 0.2, 0.8, 0.3], [1, 0, 1, 0], [1, 1, 0, 1], "aabb"),
+        ([0.9, 0.2, 0.4, 0.3], [1, 0, 1, 0], [1] * 4, "aabb"),
     ],
-    ids=["one half", "no better cut", "no weight"],
+    ids=["one half", "no better cut", "no weight", "nobody"],
 )
 def test_counted_predictive_parity_without_a_better_cut_changes_nothing(p, label, weight, group):
     p, label, weight = (np.array(column, np.float32) for column in (p, label, weight))
@@ -316,9 +315,6 @@ def test_predictive_parity_with_unknown_labels_is_that_of_the_labelled_rows(soft
     expected = PredictiveParity(group[known], soft=soft).q(p[known], label[known], weight[known])
     np.testing.assert_array_equal(q[known], expected)
     np.testing.assert_array_equal(q[~known], p[~known])
-
-
-# ---- the counted form ----
 
 
 def test_counted_parity_pulls_the_rows_nearest_to_one_half():
@@ -484,9 +480,12 @@ def test_weights_are_counts_without_a_unit(make, soft):
         np.testing.assert_allclose(np.repeat(q, weight), many, atol=1e-6)
         alone = make(column[counted], soft).q(p[counted], label[counted], weight[counted].astype(np.float32))
         np.testing.assert_allclose(q[counted], alone, atol=1e-6)
-    for unit in (2.0**-40, 2.0**40):
+    for unit in (2.0**-80, 2.0**40):
         np.testing.assert_array_equal(make(column, soft).q(p, label, weight * np.float32(unit)), q)
+    if soft and make in [VARIANTS[name] for name in ("parity", "odds", "key", "merit")]:  # numbers of any size and sign
+        np.testing.assert_allclose(make(column, soft).q(8 * p - 4, label, weight), 8 * q - 4, atol=1e-5)
     if not isinstance(make(column, soft), Meritocracy):
+        p = 8 * p - 4 if soft and make is not VARIANTS["precision"] else p
         np.testing.assert_array_equal(make(column, soft).q(p, label, np.zeros(60, np.float32)), p)
 
 
@@ -528,9 +527,6 @@ def test_classes_stay_probabilities(name):
     # The same row everywhere satisfies everything, to the bit.
     same = np.tile(p[:1], (60, 1))
     np.testing.assert_array_equal(teacher.q(same, label, weight), same)
-
-
-# ---- as a teacher ----
 
 
 @every_variant

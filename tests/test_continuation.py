@@ -247,13 +247,7 @@ def test_a_killed_training_resumes_to_the_same_model(objective, tmp_path):
 
     case = Problem(objective)
     resumed = resume(tmp_path, case, case.params(), total)
-    whole = pi_xgb.train(
-        case.params(),
-        case.dtrain(weighted=True),
-        total,
-        privileged=case.dprivileged(),
-        **JPIB,
-    )
+    whole = pi_xgb.train(case.params(), case.dtrain(weighted=True), total, privileged=case.dprivileged(), **JPIB)
     # What the process left on disk leads to the model of a training that was never interrupted, to the bit.
     assert_same_model(resumed, whole)
 

@@ -110,7 +110,7 @@ def test_queries_stay_whole_and_scores_become_relevances(name):
 def test_a_teacher_in_sample_is_xgboost_train_and_predict(name, weighted):
     rows = Problem(name)
     dprivileged = rows.dprivileged(weighted=weighted)
-    teacher = pi_xgb.fit_teacher(rows.params(), dprivileged, ROUNDS, teacher="boosted", crossfit=0)
+    teacher = pi_xgb.fit_teacher(rows.params(), dprivileged, ROUNDS, crossfit=0)
     expected = xgb.train(rows.params(), dprivileged, ROUNDS)
     assert_same_model(teacher.booster, expected)
     if name not in RANKINGS:  # whose scores become relevances

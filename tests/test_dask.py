@@ -433,10 +433,7 @@ def test_what_a_ranker_of_a_cluster_cannot_is_said_before_any_training(client):
 # --- bad input --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("parameter", "instead"),
-    [("constraints", r"teacher=\[\(by_column")],
-)
+@pytest.mark.parametrize(("parameter", "instead"), [("constraints", r"teacher=\[\(by_column")])
 def test_parameters_of_the_other_estimators_are_not_dropped_in_silence(parameter, instead):
     x, _, y, *_ = rows()
     model = pid.DaskPrivilegedXGBClassifier(n_estimators=2, **{parameter: ["a"]})
@@ -468,10 +465,7 @@ def faults(client):
         r"columns \['a'\].*dtrain": {"dtrain": named, "privileged": shared},
         r"privileged.*xgboost.dask.DaskDMatrix.*DMatrix": {"privileged": xgb.DMatrix(z, y)},
         "dtrain must be an xgboost.dask.DaskDMatrix": {"dtrain": xgb.DMatrix(x, y), "privileged": privileged},
-        r"evals 'valid'.*xgboost.dask.DaskDMatrix": {
-            "privileged": privileged,
-            "evals": [(xgb.DMatrix(x, y), "valid")],
-        },
+        r"evals 'valid'.*xgboost.dask.DaskDMatrix": {"privileged": privileged, "evals": [(xgb.DMatrix(x, y), "valid")]},
         r"q .*599 rows.*600": {"teacher": q[:-1]},
         r"teacher.*3 partitions.*4": {"teacher": spread(q, three)},
         r"partition 1.*200 rows.*teacher": {"teacher": spread(q, other_cuts)},

@@ -261,12 +261,7 @@ def test_a_column_whose_categories_came_in_pieces_is_named():
 def test_leaves_are_those_of_prediction(trained):
     dtest = xgb.DMatrix(ROWS)
     model = trees.read_trees(trained)
-    assert (model.n_rounds, model.n_outputs, model.is_multiclass, model.objective) == (
-        4,
-        1,
-        False,
-        "binary:logistic",
-    )
+    assert (model.n_rounds, model.n_outputs, model.is_multiclass, model.objective) == (4, 1, False, "binary:logistic")
     forest, leaves = trees.forest_with_leaves(trained, model, dtest, 1, 4)
     expected = trained.predict(dtest, pred_leaf=True)[:, 1:]
     np.testing.assert_array_equal(leaves, expected)

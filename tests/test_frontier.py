@@ -369,17 +369,9 @@ def weighted(weight):
         ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, r"class 1.*2 rows.*5 folds"),
         ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix: build a DMatrix"),
         ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out must have weights above 0"),
-        (
-            {"dtrain": weighted(ROWS >= 100), "folds": HALVES},
-            ValueError,
-            r"fold 0 must train on .*, got \[\]: use",
-        ),
+        ({"dtrain": weighted(ROWS >= 100), "folds": HALVES}, ValueError, r"fold 0 must train on .*, got \[\]: use"),
         ({"dtrain": weighted(ROWS == 0), "folds": HALVES}, ValueError, rf"fold .* got \[{Y[0]}\.0\]"),
-        (
-            {"folds": [*HALVES, (np.flatnonzero(Y[:100]), ROWS[100:])]},
-            ValueError,
-            r"fold 2 .*labels 0 and 1",
-        ),
+        ({"folds": [*HALVES, (np.flatnonzero(Y[:100]), ROWS[100:])]}, ValueError, r"fold 2 .*labels 0 and 1"),
         (
             {"dtrain": xgb.DMatrix(X, np.column_stack([Y, Y]))},
             ValueError,

@@ -62,12 +62,7 @@ def train(device, engine, method, *, matrix=xgb.DMatrix, **more):
     x, z, y, _ = rows()
     dtrain, privileged = matrix(x, y), matrix(z, y)
     booster = pi_xgb.train(
-        params_of(device, **more),
-        dtrain,
-        ROUNDS,
-        privileged=privileged,
-        engine=engine,
-        **METHODS[method],
+        params_of(device, **more), dtrain, ROUNDS, privileged=privileged, engine=engine, **METHODS[method]
     )
     assert dtrain.get_label().tobytes() == y.tobytes()
     return margins(booster, x)

@@ -70,10 +70,7 @@ def children_bias(parent, children, group_of, group, positive, value, weight, op
     compared = [i for i in parent if positive[i] or options["metric"] == "dp"]
     ours = [i for i in compared if group_of[i] == group]
     others = [i for i in compared if group_of[i] != group]
-    if options["absent_group"] == "carry" and 0 in (
-        sum(weight[i] for i in ours),
-        sum(weight[i] for i in others),
-    ):
+    if options["absent_group"] == "carry" and 0 in (sum(weight[i] for i in ours), sum(weight[i] for i in others)):
         return None
     terms = []
     for rows in children:
@@ -226,13 +223,7 @@ def multilabel_case(seed):
 def dart_case(seed):
     X, signal, group = table(seed)
     y = (signal > np.median(signal)).astype(float)
-    params = {
-        "objective": "binary:logistic",
-        "booster": "dart",
-        "rate_drop": 0.8,
-        "one_drop": 1,
-        "seed": seed,
-    }
+    params = {"objective": "binary:logistic", "booster": "dart", "rate_drop": 0.8, "one_drop": 1, "seed": seed}
     case = tree_case(CATEGORICAL | params, X, y, [y], rounds=5)
     # A tree's weight is what it adds to the margin, over the leaf value of the dump.
     data = xgb.DMatrix(X, enable_categorical=True)

@@ -215,9 +215,6 @@ def test_a_base_margin_of_the_student_is_no_start_for_the_teacher(name):
     np.testing.assert_allclose(first[0], np.broadcast_to(expected, first[0].shape), rtol=2e-5, atol=2e-6)
 
 
-# --- one objective, several trainings --------------------------------------------------------------------------
-
-
 def logistic() -> tuple[Problem, dict[str, Any]]:
     rows = Problem("binary:logistic")
     return rows, rows.params(base_score=0.5)
@@ -257,6 +254,13 @@ def test_a_teacher_takes_the_start_of_the_training_at_hand(margin):
     assert_same_model(again, fresh)
 
 
+def test_a_teacher_of_an_objective_takes_the_start_of_the_student():
+    rows, params = logistic()
+    dtrain, start = rows.dtrain(), {"base_score": 0.3}
+    objectives = [JointObjective(rows.dprivileged(), A, rows.params(**own)) for own in ({}, start)]
+    assert_same_model(*(by_objective(params | start, dtrain, ROUNDS, objective) for objective in objectives))
+
+
 def test_trainings_with_an_objective_each_may_alternate():
     rows, params = logistic()
     dtrain, dprivileged = rows.dtrain(), rows.dprivileged()
@@ -292,6 +296,25 @@ def test_a_call_by_hand_does_not_continue_a_training():
         objective(np.zeros(rows.n, np.float32), rows.dtrain())
     with pytest.raises(ValueError, match="training of a Booster only"):
         JointTeacher(rows.dprivileged(), params).q(rows.q, rows.y, None)
+    with pytest.raises(ValueError, match="not been trained yet"):
+        _ = JointTeacher(rows.dprivileged(), params).booster
+    with pytest.raises(TypeError, match="JointTeacher of the training, got JointObjective"):
+        pi_xgb.JointCheckPoint(".", objective)
+
+
+def test_a_teacher_continues_with_no_student_but_its_own():
+    rows, params = logistic()
+    teachers = [JointTeacher(rows.dprivileged(), params) for _ in range(2)]
+    students = [
+        pi_xgb.train({**params, "eta": eta}, rows.dtrain(), 3, teacher=teacher, kl_weight=A)
+        for eta, teacher in zip((0.5, 0.1), teachers, strict=True)
+    ]
+    begun, student = JointTeacher(rows.dprivileged(), params), None
+    for _ in range(3):
+        student = pi_xgb.train(params, rows.dtrain(), 1, teacher=begun, kl_weight=A, xgb_model=student)
+    assert student.num_boosted_rounds() == 3
+    with pytest.raises(ValueError, match="grew with another student than the continued one of 3 rounds"):
+        pi_xgb.train(params, rows.dtrain(), 1, teacher=teachers[0], kl_weight=A, xgb_model=students[1])
 
 
 @pytest.mark.parametrize("way", ["pickled", "copied", "with its student"])
@@ -323,9 +346,6 @@ def test_a_quantile_matrix_teaches_and_cannot_be_pickled():
     assert_same_model(by_objective(params, rows.dtrain(), ROUNDS, objective), expected)
     with pytest.raises(TypeError, match=r"QuantileDMatrix.*pickled"):
         pickle.dumps(objective)
-
-
-# --- other teachers, other rows --------------------------------------------------------------------------------
 
 
 def test_extra_teachers_teach_the_teacher():

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import pi_xgb
 from pi_xgb._core.learners import forest, linear
+from pi_xgb._core.learners.features import as_rates
+from pi_xgb._core.training import Spec
 
 KINDS = ("forest", "linear")
 # One objective of each loss.
@@ -76,9 +78,6 @@ def fitted(kind: str, name: str, data: xgb.DMatrix, **params: Any) -> Any:
 def predicted(kind: str, name: str, x: np.ndarray, label: Any, weight: Any = None, **fields: Any) -> np.ndarray:
     data = matrix(x, label, weight, **fields)
     return fitted(kind, name, data).predict(data)
-
-
-# --- both kinds ----------------------------------------------------------------------------------------------------
 
 
 @every_kind
@@ -169,7 +168,28 @@ def test_it_takes_seed_and_threads_of_the_student_alone(kind):
     assert (other != expected).any() == (kind == "forest")
 
 
+def test_a_row_of_several_targets_has_the_mean_of_their_exposures_as_weight():
+    exposure = np.array([[1.0, 3.0], [2.0, 8.0], [1.0, 1.0]])
+    rates, weight = as_rates(np.full((3, 2), 6.0), np.array([1.0, 2.0, 3.0]), exposure)
+    np.testing.assert_array_equal(rates, 6 / exposure)
+    np.testing.assert_array_equal(weight, [2, 10, 3])
+
+
 # --- the forest ----------------------------------------------------------------------------------------------------
+
+
+def test_a_forest_takes_the_device_of_the_student_and_saves_no_histograms_by_the_number_of_rows():
+    spec = Spec.read({"objective": "binary:logistic", "device": "cuda"})
+    assert ["device" in forest._params(spec, 5, 1, n, 150) for n in (299_999, 300_000)] == [False, True]
+    assert ["max_cached_hist_node" in forest._params(spec, 5, 1, n, 150) for n in (10_000, 10_001)] == [True, False]
+
+
+def test_a_forest_has_fewer_trees_beside_a_linear_model():
+    x, params = rows(), {"objective": "binary:logistic", "nthread": 1}
+    for kind, trees in (("forest", 150), ("mixed", 60), (None, 60)):
+        data = matrix(x, labels("binary:logistic", signal_of(x)))
+        teacher = pi_xgb.fit_teacher(params, data, teacher=kind, crossfit=2)
+        assert [len(forest.get_dump()) for forest in teacher.boosters] == [trees] * 2
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -220,6 +220,8 @@ def test_params_that_enter_a_gradient_are_read():
     np.testing.assert_allclose(wide.curvature(mean, target), mean * np.exp(1.5), rtol=1e-6)
     power = LOSSES["reg:tweedie"].with_params({"tweedie_variance_power": 1.2})
     np.testing.assert_allclose(power.slope(mean, target), mean**0.8 - target * mean**-0.2, rtol=1e-5)
+    least = LOSSES["reg:tweedie"].with_params({"tweedie_variance_power": 1})  # Poisson's
+    np.testing.assert_allclose(least.value(np.log(mean), target), mean - target * np.log(mean), rtol=1e-5)
     assert power.default_metric == "tweedie-nloglik@1.2"
     # The registry stays as it is.
     assert LOSSES["reg:tweedie"].default_metric == "tweedie-nloglik@1.5"

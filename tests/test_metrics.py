@@ -124,11 +124,16 @@ class TestAgainstDefinitions:
     @given(rows)
     def test_each_against_the_rest(self, name, drawn):
         y, d, g = drawn
-        each = metrics.one_vs_rest(GAPS[name], y, d, sensitive_features=g)
-        by_hand = [gap_by_hand(name, y, d, (g == a).astype(int), np.ones(len(y))) for a in sorted(set(g))]
+        weight = 1.0 + np.arange(len(y)) % 3
+        each = metrics.one_vs_rest(GAPS[name], y, d, sensitive_features=g, sample_weight=weight)
+        by_hand = [gap_by_hand(name, y, d, (g == a).astype(int), weight) for a in sorted(set(g))]
         np.testing.assert_allclose(each.to_numpy(), by_hand, atol=1e-12)
         assert each.index.tolist() == sorted(set(g))
         assert each.name == getattr(GAPS[name], "__name__", None)
+        named = metrics.one_vs_rest(GAPS[name], y, d, sensitive_features=np.where(g == max(g), "the rest", "a"))
+        np.testing.assert_allclose(
+            named, gap_by_hand(name, y, d, (g == max(g)).astype(int), np.ones(len(y))), atol=1e-12
+        )
 
 
 class TestProperties:
@@ -315,11 +320,7 @@ class TestBadInput:
             ({"g": "aabb"}, TypeError, "sensitive_features must have one value per row"),
             ({"g": np.zeros((4, 2, 2))}, ValueError, "one column or several, got shape"),
             ({"g": pd.DataFrame(index=range(4))}, ValueError, "at least one column, got none"),
-            (
-                {"g": pd.DataFrame([["a", "b"]] * 4, columns=["s", "s"])},
-                ValueError,
-                "several columns called s",
-            ),
+            ({"g": pd.DataFrame([["a", "b"]] * 4, columns=["s", "s"])}, ValueError, "several columns called s"),
         ],
     )
     def test_clear_errors(self, metric, changed, error, message):

@@ -303,6 +303,9 @@ class TestChooseThreshold:
         # The mean over folds of F1 on their validation rows; of equals the smallest.
         expected = min(cut for cut, m in zip(PAPER_GRID, mean, strict=True) if m >= max(mean) - 1e-12)
         assert metrics.choose_threshold(y, p, rule="f1", grid="paper", folds=folds) == expected
+        # From one end of the grid to the other.
+        for best, *both in ((0.001, 0.001, 0.002), (0.999, 0.9985, 1.0)):
+            assert metrics.choose_threshold([0, 1], both, grid="paper") == best
 
     @few
     @given(st.lists(st.floats(0, 1, width=32), min_size=2, max_size=12, unique=True), st.data())

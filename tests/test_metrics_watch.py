@@ -67,6 +67,7 @@ def test_watch_takes_functions_partials_dicts_and_fairlearn(data):
         return means.max() - means.min()
 
     functions = {"odds": partial(metrics.equalized_odds, agg="max"), "theirs": fair.demographic_parity_difference}
+    functions["share"] = lambda y_true, y_pred, **rest: np.mean(y_pred)  # which is not that of the other decisions
     watcher = metrics.watch(functions, {first[0]: first[3]}, threshold=0.3)
     booster, history = train(dtrain, [(first[0], "one")], watcher)
     dmatrix, _, y, g, w = first
@@ -74,6 +75,7 @@ def test_watch_takes_functions_partials_dicts_and_fairlearn(data):
     rows = {"sensitive_features": g, "sample_weight": w}
     assert history["one"]["odds"][-1] == pytest.approx(metrics.equalized_odds(y, p > 0.3, agg="max", **rows), abs=6e-7)
     assert history["one"]["theirs"][-1] == pytest.approx(metrics.statistical_parity(y, p > 0.3, **rows), abs=6e-7)
+    assert history["one"]["share"][-1] == pytest.approx((p > 0.3).mean(), abs=6e-7)
     scores = metrics.watch(mean_gap, [(dmatrix, g)], threshold=None)(p, dmatrix)
     assert scores == [("mean_gap", pytest.approx(abs(p[g == "f"].mean() - p[g == "m"].mean())))]
     # abroca gets scores whatever the threshold.
@@ -89,6 +91,11 @@ def test_watch_takes_quantile_matrices_and_several_columns(data):
     booster, history = train(dtrain, [(dvalid, "v")], metrics.watch("statistical_parity", [(dvalid, table)]))
     expected = metrics.statistical_parity(second[2], booster.predict(dvalid) > 0.5, sensitive_features=table)
     assert history["v"]["statistical_parity"][-1] == pytest.approx(expected, abs=6e-7)
+    # Groups of one name in text remain two.
+    alike = pd.Series(second[3]).map({"f": 1, "m": "1"})
+    (found,) = metrics.watch("statistical_parity", [(dvalid, alike)])(booster.predict(dvalid), dvalid)
+    expected = metrics.statistical_parity(second[2], booster.predict(dvalid) > 0.5, sensitive_features=second[3])
+    assert found[1] == pytest.approx(expected)
 
 
 def test_watch_names_the_group_with_an_undefined_rate(data):
@@ -106,8 +113,9 @@ def test_watch_from_margin_equals_watch_of_probabilities(data):
 
     _, first, second = data
     dtrain, pairs, evals = xgb.DMatrix(first[1], first[2]), [(second[0], second[3])], [(second[0], "v")]
-    _, plain = train(dtrain, evals, metrics.watch(NAMES, pairs))
-    _, custom = train(dtrain, evals, metrics.watch(NAMES, pairs, from_margin=True), obj=logistic)
+    # At a cut of 1/2 the gaps of the other decisions are the same, so that a wrong sign would not show.
+    _, plain = train(dtrain, evals, metrics.watch(NAMES, pairs, threshold=0.3))
+    _, custom = train(dtrain, evals, metrics.watch(NAMES, pairs, threshold=0.3, from_margin=True), obj=logistic)
     for name in NAMES:
         np.testing.assert_allclose(plain["v"][name], custom["v"][name], atol=1e-6)
     with pytest.raises(ValueError, match=r"predictions .* must be .*, got -.*from_margin=True"):
@@ -165,5 +173,5 @@ def test_watch_refuses_what_it_cannot_measure(data):
     with pytest.raises(TypeError, match="one number, one_vs_rest gave Series"):
         train(dtrain, [(dtrain, "t")], metrics.watch(per_group, [(dtrain, g)]))
     classes, params = xgb.DMatrix(x, np.arange(100) % 3), {"objective": "multi:softprob", "num_class": 3}
-    with pytest.raises(ValueError, match=r"shape \(100, 3\)"):
+    with pytest.raises(ValueError, match=r"shape \(100, 3\): use binary labels"):
         train(classes, [(classes, "t")], metrics.watch("abroca", [(classes, g)]), params={**PARAMS, **params})

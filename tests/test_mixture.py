@@ -181,4 +181,6 @@ def test_other_means_and_labels_of_one_value_have_no_temperature():
     label, means = members("count:poisson", 50, seed=0)
     assert Mixture.fitted(LOSSES["count:poisson"], label, None, means).temperature == 1
     _, means = members("binary:logistic", 50, seed=0)
-    assert Mixture.fitted(LOSSES["binary:logistic"], np.ones(50, np.float32), None, means).temperature == 1
+    alike = Mixture.fitted(LOSSES["binary:logistic"], np.ones(50, np.float32), None, means)
+    assert alike.temperature == 1
+    np.testing.assert_allclose(alike.weights, 1 / len(means))

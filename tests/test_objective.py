@@ -13,7 +13,6 @@ from helpers_problems import (
     BLENDED,
     CLASSES,
     N_CLASSES,
-    ONE_VALUE,
     TARGETS,
     Problem,
     assert_same_model,
@@ -35,9 +34,6 @@ from pi_xgb import KLObjective, ModelTeacher, Teacher
 A = 1.5
 
 
-# --- the intercept -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", [*BLENDED, *TARGETS])
 def test_the_intercept_is_the_mean_of_labels_and_teachers(name):
     rows = Problem(name)
@@ -52,16 +48,18 @@ def test_the_intercept_is_the_mean_of_labels_and_teachers(name):
     np.testing.assert_allclose(predicted, expected, rtol=2e-5)
 
 
-@pytest.mark.parametrize(("name", "scale"), [*((name, 1.0) for name in BLENDED), *((n, 3.0) for n in ONE_VALUE[:4])])
+@pytest.mark.parametrize("name", BLENDED)
+@pytest.mark.parametrize("scale", [1.0, 3.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_vanishing_weight_starts_where_xgboost_starts(name, scale, weighted):
     rows = Problem(name)
-    params = rows.params(**({} if scale == 1 else {"scale_pos_weight": scale}))
+    params = rows.params(verbosity=0, **({} if scale == 1 else {"scale_pos_weight": scale}))  # which some have not
     dtrain = rows.dtrain(weighted=weighted)
     plain = xgb.train(params, dtrain, 1)
     for engine in engines_of(name):
         ours = pi_xgb.train(params, dtrain, 1, teacher=rows.q, kl_weight=1e-12, engine=engine)
         np.testing.assert_allclose(base_score_of(ours), base_score_of(plain), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(rows.margins(ours), rows.margins(plain), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", [*BLENDED, *TARGETS])
@@ -77,19 +75,20 @@ def test_base_score_gives_the_model_of_train(name):
 
 
 def test_a_teacher_that_adapts_has_no_part_in_the_intercept():
-    rows = Problem("binary:logistic")
+    rows = Problem("reg:logistic")
+    rows.fields["label"][:] = rows.y / 2000  # as small as they are: only the mean of noisy q is clipped
 
     class Pessimist(Teacher):
         def __init__(self, is_adaptive):
             self.is_adaptive = is_adaptive
 
         def q(self, mean, label, weight):
-            return np.full(len(label), 0.1, np.float32)
+            return np.full(len(label), 1e-4, np.float32)
 
-    for is_adaptive, expected in ((False, (rows.y.mean() + 0.1) / 2), (True, rows.y.mean())):
+    for is_adaptive, expected in ((False, (rows.y.mean() + 1e-4) / 2), (True, rows.y.mean())):
         teacher = Pessimist(is_adaptive)
         booster = pi_xgb.train(rows.params(), rows.dtrain(), 2, teacher=teacher, kl_weight=1.0)
-        assert base_score_of(booster) == pytest.approx(expected, abs=1e-6)
+        assert base_score_of(booster) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +106,6 @@ def test_base_score_of_what_does_not_fit_raises(keywords, params, match):
         KLObjective(rows.q, **keywords).base_score(rows.params(**params), rows.dtrain())
     with pytest.raises(TypeError, match=r"dtrain.*DMatrix.*ndarray"):
         KLObjective(rows.q).base_score(rows.params(), rows.q)
-
-
-# --- one objective, several trainings ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["binary:logistic", "multi:softprob", "count:poisson"])
@@ -160,6 +156,9 @@ def test_scale_pos_weight_multiplies_label_and_teacher():
     folded = rows.weight * np.where(rows.y == 1, np.float32(3), np.float32(1))
     ours = by_objective(params, dtrain, 5, KLObjective(rows.q, A, scale_pos_weight=3.0))
     assert_same_model(ours, kbpib_loop(params, rows.dtrain(), rows.y, 5, [(rows.q, A)], weight=folded))
+    start = KLObjective(rows.q, A, scale_pos_weight=3.0).base_score(rows.params(), dtrain)
+    taught = pi_xgb.train(rows.params(scale_pos_weight=3.0), dtrain, 1, teacher=rows.q, kl_weight=A)
+    assert base_score_of(taught) == pytest.approx(start, rel=1e-6)
 
 
 def test_an_objective_that_does_not_fit_the_booster_raises():
@@ -189,9 +188,6 @@ def test_trainings_with_an_objective_in_xgboost_cv_keep_their_own_rounds():
     folds = xgb.cv(params, rows.dtrain(), 8, nfold=3, seed=4, obj=KLObjective(Timid(), 60.0))
     ours = pi_xgb.cv(params, rows.dtrain(), 8, nfold=3, seed=4, teacher=Timid(), kl_weight=60.0)
     np.testing.assert_allclose(folds["test-logloss-mean"], ours["test-logloss-mean"], rtol=1e-6)
-
-
-# --- teachers of one's own -----------------------------------------------------------------------------------------
 
 
 class Recorder(Teacher):
@@ -272,9 +268,6 @@ def test_q_of_a_teacher_has_the_shape_of_the_mean():
             pi_xgb.train(rows.params(), rows.dtrain(), 2, teacher=Odd())
 
 
-# --- models as teachers --------------------------------------------------------------------------------------------
-
-
 def test_model_teacher_reads_a_model_once():
     rows, classes = Problem("binary:logistic"), Problem("multi:softprob")
     expert = LogisticRegression().fit(rows.z, rows.y)
@@ -285,8 +278,10 @@ def test_model_teacher_reads_a_model_once():
     assert_same_model(pi_xgb.train(rows.params(), rows.dtrain(), 4, teacher=teacher, kl_weight=1.0), expected)
     of_classes = LogisticRegression(max_iter=500).fit(classes.z, classes.y)
     assert ModelTeacher(of_classes, classes.z).values.shape == (classes.n, N_CLASSES)
+    assert (ModelTeacher(Model([1, 0]).chance, rows.z).values == 0.5).all()
     rule = ModelTeacher(lambda z: 10 * z[:, 0], rows.z, probabilities=False)
     np.testing.assert_array_equal(rule.values, 10 * rows.z[:, 0])
+    assert [one.about.kind for one in (teacher, rule)] == ["LogisticRegression", "model"]
     with pytest.raises(ValueError, match="read-only"):
         rule.values[0] = 1
 
@@ -297,6 +292,9 @@ class Model:
 
     def predict_proba(self, data: Any) -> np.ndarray:
         return np.full((len(data), 2), 0.5)
+
+    def chance(self, data: Any) -> np.ndarray:
+        return self.predict_proba(data)[:, 1]
 
 
 @pytest.mark.parametrize(
@@ -312,9 +310,6 @@ class Model:
 def test_model_teacher_refuses_what_gives_no_probabilities(model, error, message):
     with pytest.raises(error, match=message):
         ModelTeacher(model, np.arange(6.0).reshape(3, 2))
-
-
-# --- in XGBoost's estimators ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["binary:logistic", "multi:softprob", "reg:squarederror"])

@@ -17,7 +17,7 @@ X, Y = np.random.default_rng(0).normal(size=(N, 2)), np.arange(N) % 2
 BOOSTER = xgb.train({"objective": "binary:logistic", "max_depth": 2, "nthread": 1}, xgb.DMatrix(X, Y), 2)
 SCORES = np.linspace(0, 1, N)
 PASSED: dict[str, Any] = {
-    **{"booster": BOOSTER, "models": {"plain": BOOSTER}, "path": "report.html", "metric": metrics.statistical_parity},
+    **{"booster": BOOSTER, "models": {"plain": BOOSTER}, "path": "report.html", "metric": lambda *_, **__: 0.0},
     **{"X": X, "y": Y, "y_true": Y, "y_pred": Y, "y_score": SCORES, "y_prob": SCORES},
 }
 

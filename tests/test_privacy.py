@@ -290,23 +290,27 @@ def test_gradient_of_a_noisy_teacher_is_unbiased(data, dtrain, no_noise_in_table
     assert stats.kstest(off / error, "norm").pvalue > 1e-3
 
 
-@pytest.mark.parametrize("unlabelled", [False, True])
-def test_student_is_that_of_the_formula(data, dtrain, unlabelled):
-    labelled = np.arange(400) % 3 == 0 if unlabelled else None
+@pytest.mark.parametrize("case", ["all", "unlabelled", "below 0", "above 1"])
+def test_student_is_that_of_the_formula(data, case):
+    labelled = np.arange(400) % 3 == 0 if case == "unlabelled" else None
     known = np.ones(400, np.float32) if labelled is None else labelled.astype(np.float32)
     teacher = fitted(data, epsilon=0.5, labelled=labelled)
     q, y = teacher.values, data.y.to_numpy(np.float32)
     assert q.min() < 0
     assert q.max() > 1
-    factor = known + np.float32(0.3)
-    target = (known * y + np.float32(0.3) * q) / factor
+    counts = np.ones(400, np.float32)
+    if case in ("below 0", "above 1"):  # the mean of all targets
+        y, counts = np.full(400, case == "above 1", np.float32), np.float32(q < 0 if case == "below 0" else q > 1)
+    dtrain, factor = xgb.DMatrix(data.x, y), known + np.float32(0.3) * counts
+    target = (known * y + np.float32(0.3) * counts * q) / factor
 
     def objective(margin, matrix):
         p = 1 / (1 + np.exp(-margin))
         return factor * (p - target), factor * np.maximum(p * (1 - p), np.float32(1e-16))
 
     start = {**PARAMS, "base_score": float(np.clip(np.average(target, weights=factor), 1e-3, 1 - 1e-3))}
-    ours = pi_xgb.train(PARAMS, dtrain, 10, teacher=teacher, kl_weight=0.3, labelled=labelled)
+    keywords = {"kl_weight": 0.3, "labelled": labelled, "teacher_weight": counts}
+    ours = pi_xgb.train(PARAMS, dtrain, 10, teacher=teacher, **keywords)
     own = xgb.train(start, dtrain, 10, obj=objective)
     assert np.allclose(*(model.predict(dtrain, output_margin=True) for model in (ours, own)), atol=1e-4)
 
@@ -513,9 +517,6 @@ def test_messages_have_no_privileged_values():
         with pytest.raises((ValueError, TypeError), match="the column 'c' of z") as error:
             PrivateTeacher(EPSILON, DELTA, bounds={"c": bounds}).fit(pd.DataFrame({"c": column}), y)
         assert not any(found in str(error.value) for found in ("HIV", "secret", "1 missing"))
-
-
-# ---- noise in sums ----
 
 
 class Recorder:

@@ -153,11 +153,7 @@ class Half(pi_xgb.Teacher):
 
 
 OWN_CODE = {
-    "select": [
-        {"custom_metric": mine, "maximize": False},
-        {"folds": KFold(3)},
-        {"constraints": [(Half(), 1.0)]},
-    ],
+    "select": [{"custom_metric": mine, "maximize": False}, {"folds": KFold(3)}, {"constraints": [(Half(), 1.0)]}],
     "compare": [{"custom_metric": mine, "maximize": False}],
     "cv": [
         {"custom_metric": mine},

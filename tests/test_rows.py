@@ -174,10 +174,7 @@ def test_columns_that_x_lacks_raise(X, wanted, message):
 
 def test_x_that_is_no_table_raises():
     assert tables.as_table(pd.Series([1, 2]), "X").shape == tables.as_table([1, 2], "X").shape == (2, 1)
-    for X, message in (
-        ([[[1]]], r"rows and columns, got a list of shape \(1, 1, 1\)"),
-        ([[1], [1, 2]], "one length"),
-    ):
+    for X, message in (([[[1]]], r"rows and columns, got a list of shape \(1, 1, 1\)"), ([[1], [1, 2]], "one length")):
         with pytest.raises(ValueError, match=f"X must have .*{message}"):
             tables.as_table(X, "X")
 

@@ -301,16 +301,12 @@ def test_the_folds_are_a_partition_of_whole_groups(nfold, seed, repeats, classes
 @pytest.mark.parametrize("sees", SEES)
 def test_a_teacher_without_two_folds_serves_both(sees):
     params, dtrain, privileged, both = data(weighted=True)
-    how = {
-        "nfold": 4,
-        "crossfit": 4,
-        "repeats": 2,
-        "teacher": "boosted",
-        "teacher_sees": sees,
-        "kl_weight": 3.0,
-        "seed": 5,
-    }
-    table = select(params, dtrain, ROUNDS, privileged=privileged, n_jobs=2, **how).table
+    how = {"nfold": 4, "repeats": 2, "teacher": "boosted", "teacher_sees": sees, "kl_weight": 3.0, "seed": 5}
+    table, of_other_folds = (
+        select(params, dtrain, ROUNDS, privileged=privileged, n_jobs=2, crossfit=crossfit, **how).table
+        for crossfit in (4, 5)
+    )
+    assert (table["score"] != of_other_folds["score"]).any()
     features, label = both if sees == "all" else privileged, dtrain.get_label()
     features.set_weight(dtrain.get_weight())
     for repeat in range(2):

@@ -114,11 +114,7 @@ def test_wrong_matrices():
         ((ranked, privileged), ValueError, "without qid"),
         ((xgb.QuantileDMatrix(np.zeros((150, 1)), y), privileged), TypeError, "dtrain must be a DMatrix for select"),
         ((dtrain, xgb.QuantileDMatrix(np.zeros((150, 2)), y)), TypeError, "privileged must be a DMatrix for select"),
-        (
-            (external, privileged),
-            TypeError,
-            r"dtrain.*ExtMemQuantileDMatrix.*build",
-        ),
+        ((external, privileged), TypeError, r"dtrain.*ExtMemQuantileDMatrix.*build"),
         ((dtrain, np.zeros((150, 2))), TypeError, "privileged must be an xgboost.DMatrix"),
     ]:
         with pytest.raises(error, match=message):

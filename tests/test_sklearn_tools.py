@@ -248,14 +248,7 @@ OF_TARGET = {
 
 @pytest.mark.parametrize(
     ("classes", "kind"),
-    [
-        (0, "numbers"),
-        (2, "numbers"),
-        (2, "text with None"),
-        (2, "categories"),
-        (3, "text in an array"),
-        (3, "Int64"),
-    ],
+    [(0, "numbers"), (2, "numbers"), (2, "text with None"), (2, "categories"), (3, "text in an array"), (3, "Int64")],
 )
 @pytest.mark.parametrize("way", ["cross_validate", "search", "pipeline", "inside"])
 @pytest.mark.slow

@@ -62,10 +62,7 @@ def test_sparse_vectors_in_a_pipeline_give_the_trees_of_one_machine(vectors, own
     from pyspark.ml import Pipeline
 
     estimator = pis.PrivilegedSparkXGBClassifier(
-        **{**SETTINGS, "features_col": "x", "privileged_cols": "z"},
-        **own,
-        missing=0.0,
-        enable_sparse_data_optim=True,
+        **{**SETTINGS, "features_col": "x", "privileged_cols": "z"}, **own, missing=0.0, enable_sparse_data_optim=True
     )
     fitted = Pipeline(stages=[estimator]).fit(vectors)
     model = fitted.stages[-1]
@@ -280,13 +277,10 @@ SETTINGS_AT_FAULT = {
         {"privileged_cols": ["z0", "x0"], "allow_overlap": True, "teacher_sees": "all"},
         r"columns \['x0'\] are in features_col and in privileged_cols",
     ),
-    "native classes": ({"engine": "native", "label_col": "kind"}, "engine='native' would not be exact"),
+    "native classes": ({"engine": "native", "label_col": "kind", "kl_weight": 1}, "engine='native' would not be exact"),
     "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be .*0, 1, \.\.\. without a gap"),
     "unlabelled": ({"unlabelled": "drop"}, "unlabelled must be one of"),
-    "groups of nothing": (
-        {"crossfit_groups_col": "kind", "teacher": "boosted"},
-        "crossfit_groups require crossfit",
-    ),
+    "groups of nothing": ({"crossfit_groups_col": "kind", "teacher": "boosted"}, "crossfit_groups require crossfit"),
     "unknown weight": ({"teacher_weight_col": "count"}, "teacher_weight_col must name.*'count'"),
     "continued jpib": ({"method": "jpib", "xgb_model": on_one_machine(BINARY, "y")}, "xgb_model cannot be continued"),
 }

@@ -134,9 +134,11 @@ def test_damped_classes_and_rows_without_labels_close_the_gap():
     dtrain, damped = xgb.DMatrix(x, y), DemographicParity(group, hessian="damped")
     # Two classes by softprob have twice the margin's difference of one by logistic, and the same pull.
     classes = {**params_of(objective="multi:softprob", num_class=2, eta=0.1), "base_score": None}
-    p = pi_xgb.train(classes, dtrain, 60, teacher=damped, kl_weight=300.0).predict(dtrain)[:, 1]
-    assert abs(p[group == 0].mean() - p[group == 1].mean()) < 0.05
-    assert p[y == 1].mean() - p[y == 0].mean() > 0.2
+    for per_row in (None, np.where(np.arange(len(y)) % 2, 1.0, 0.9)):
+        weights = {"kl_weight": 300.0, "teacher_weight": per_row}
+        p = pi_xgb.train(classes, dtrain, 60, teacher=damped, **weights).predict(dtrain)[:, 1]
+        assert abs(p[group == 0].mean() - p[group == 1].mean()) < 0.05
+        assert p[y == 1].mean() - p[y == 0].mean() > 0.2
     # Rows without a label have nothing but the constraint to learn.
     known = np.arange(len(y)) % 3 > 0
     p = pi_xgb.train(params_of(), dtrain, 40, teacher=damped, kl_weight=300.0, labelled=known).predict(dtrain)

@@ -56,6 +56,8 @@ def test_numbers_in_place_of_categories_are_an_error():
     codes = TABLE.assign(town=TABLE["town"].cat.codes.astype(float))
     with pytest.raises(ValueError, match="categories in 'town', 'wing'"):
         teacher_of("linear").predict(codes)
+    with pytest.raises(ValueError, match="rows must have the trained columns"):
+        teacher_of("linear").predict(TABLE[TABLE.columns[::-1]])
 
 
 def test_a_fitted_estimator_finds_the_columns_of_both_matrices_by_name():

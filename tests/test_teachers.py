@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from helpers_problems import BLENDED, N_CLASSES, Problem, assert_same_model
+from sklearn import metrics
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 import pi_xgb
+from pi_xgb._core.learners import recipe
 
 KINDS = ("boosted", "forest", "linear", "mixed")
 IN_SAMPLE: dict[str, Any] = {"teacher": "boosted", "crossfit": 0}
@@ -126,6 +128,15 @@ def test_the_boosted_member_of_a_mixture_has_64_bins_unless_set(own, max_bin):
     assert [b.get_dump() for b in mixed.boosters[:2]] == [b.get_dump() for b in alone.boosters]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_members_of_a_mixture_alone_learn_from_a_part_of_many_rows(kind, monkeypatch):
+    rows, values = Problem("binary:logistic"), []
+    for most in (rows.n, 50):
+        monkeypatch.setattr(recipe, "_MOST_ROWS", most)
+        values.append(pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 3, teacher=kind, crossfit=2).values)
+    assert np.array_equal(*values) == (kind != "mixed")
+
+
 # --- when it stops -------------------------------------------------------------------------------------------------
 
 
@@ -141,7 +152,7 @@ def test_privileged_evals_stop_the_teacher_at_its_best_round(crossfit, maximize)
     watched = {"early_stopping_rounds": 4, "maximize": maximize}
     shown = {"evals": [(held_out.dtrain(), "valid")], "verbose_eval": False, "kl_weight": 0.5, **watched}
     learned = {"teacher": "boosted", "crossfit": crossfit}
-    teacher = pi_xgb.fit_teacher(params, rows.dprivileged(), 30, evals=[(pvalid, "p")], **watched, **learned)
+    teacher = pi_xgb.fit_teacher(params, rows.dprivileged(), 30, evals=[(pvalid, "p")], **watched, crossfit=crossfit)
     assert all(booster.num_boosted_rounds() < 30 for booster in teacher.boosters)
     if crossfit == 0:
         best = xgb.train(params, rows.dprivileged(), teacher.booster.best_iteration + 1)
@@ -182,6 +193,14 @@ def test_the_loss_of_a_teacher_is_of_labelled_rows_by_their_weights(labelled, we
     assert capsys.readouterr().out.endswith(f"{teacher}\n")
 
 
+def test_the_loss_of_numbers_is_the_rmse_and_that_of_counts_the_deviance():
+    losses = {"reg:squarederror": metrics.root_mean_squared_error, "count:poisson": metrics.mean_poisson_deviance}
+    for objective, loss in losses.items():
+        rows = Problem(objective)
+        teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 4, teacher="boosted", crossfit=2)
+        assert teacher.loss == pytest.approx(loss(rows.y, teacher.values), rel=1e-4)
+
+
 @pytest.mark.parametrize("objective", ["rank:pairwise", "survival:aft", "reg:absoluteerror"])
 def test_a_teacher_without_a_mean_has_no_loss(objective):
     rows = Problem(objective)
@@ -199,6 +218,12 @@ def test_a_teacher_in_sample_or_frozen_says_on_which_rows_its_loss_is():
     for teacher, where in ((estimator, "its own training rows>"), (FrozenEstimator(estimator), "the labelled rows>")):
         found = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 2, teacher=teacher, crossfit=0)
         assert repr(found).endswith(where)
+        student = {"teacher": found, "kl_weight": 0.5, "labelled": rows.labelled}
+        if teacher is estimator:
+            with pytest.raises(ValueError, match="labelled must be that of the teacher"):
+                pi_xgb.train(rows.params(), rows.dtrain(), 2, **student)
+    # The frozen one learned from other labels.
+    assert pi_xgb.train(rows.params(), rows.dtrain(), 2, **student).num_boosted_rounds() == 2
 
 
 @pytest.mark.parametrize("kind", [*KINDS, LogisticRegression()])
@@ -212,24 +237,22 @@ def test_a_pickled_teacher_teaches_the_same(kind):
     assert_same_model(*models)
 
 
-# --- faults that are known -----------------------------------------------------------------------------------------
-
-
-def without_values() -> tuple[Problem, Any]:
+def without_values(kind: Any) -> tuple[Problem, Any]:
     rows = Problem("binary:logistic")
     rows.z[::5] = np.nan
     with pytest.warns(UserWarning, match="no privileged value"):
-        teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), teacher=LogisticRegression(), crossfit=3)
+        teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), teacher=kind, crossfit=3)
     return rows, teacher
 
 
 def test_q_of_an_estimator_is_nan_where_there_are_no_values():
-    _, teacher = without_values()
-    assert np.isnan(teacher.values[::5]).all()
+    assert np.isnan(without_values(LogisticRegression())[1].values[::5]).all()
+    for kind in KINDS:  # which know such rows
+        assert np.isfinite(without_values(kind)[1].values).all()
 
 
 def test_the_loss_of_an_estimator_is_of_rows_with_values():
-    rows, teacher = without_values()
+    rows, teacher = without_values(LogisticRegression())
     taught = np.arange(rows.n) % 5 > 0
     expected = log_loss(rows.y[taught], teacher.values[taught].astype(float))
     assert teacher.loss == pytest.approx(expected, rel=1e-5)

@@ -548,21 +548,12 @@ def test_a_parameter_of_none_is_not_given_as_in_xgboost() -> None:
     assert model_text(with_none) == model_text(pi_xgb.train(params, matrix(data), 3, teacher=data.q))
 
 
-# --- weights -------------------------------------------------------------------------------------------------------
-
-
 GUIDING: dict[str, Callable[[Table], dict[str, Any]]] = {
     "array": lambda data: {"teacher": data.q},
     "kbpib": lambda data: {"privileged": privileged_of(data), **PAPER},
     "crossfit": lambda data: {"privileged": privileged_of(data), "teacher": "boosted", "crossfit": 3},
     "jpib": lambda data: {"privileged": privileged_of(data), **JOINT},
 }
-
-
-# --- how the teacher's keywords hang together ----------------------------------------------------------------------
-
-
-# --- the objective's name ------------------------------------------------------------------------------------------
 
 
 def test_no_objective_is_no_surprise_elsewhere() -> None:
@@ -627,6 +618,17 @@ OWNED: dict[str, tuple[tuple[str, ...], Callable[[Table, Table, Any], dict[str, 
         },
     ),
 }
+
+
+@pytest.mark.parametrize("quantised", ["dtrain", "privileged"])
+def test_a_teacher_of_rows_without_values_is_boosted_with_a_warning(quantised: str) -> None:
+    data, params = table("binary:logistic"), params_of("binary:logistic")
+    dtrain = matrix(data, xgb.QuantileDMatrix if quantised == "dtrain" else xgb.DMatrix)
+    privileged = (xgb.QuantileDMatrix if quantised == "privileged" else xgb.DMatrix)(data.z, data.y)
+    with pytest.warns(UserWarning, match="the teacher is boosted, since a mixed one reads values"):
+        found = pi_xgb.train(params, dtrain, 3, privileged=privileged)
+    named = pi_xgb.train(params, dtrain, 3, privileged=privileged, teacher="boosted")
+    assert model_text(found) == model_text(named)
 
 
 @pytest.mark.parametrize("make", [xgb.DMatrix, xgb.QuantileDMatrix])

@@ -298,10 +298,7 @@ def test_xgboosts_own_test_passes_with_pi_xgb_in_its_place(
 
 @pytest.mark.parametrize(("helper", "arguments"), [param for param in ALL_FOUND if param.values[0].__name__ in TAUGHT])
 def test_xgboosts_own_test_passes_where_a_teacher_repeats_the_labels(
-    helper: Callable[..., Any],
-    arguments: dict[str, Any],
-    in_place: dict[str, int],
-    monkeypatch: pytest.MonkeyPatch,
+    helper: Callable[..., Any], arguments: dict[str, Any], in_place: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = xgboost.train  # by now ours
     ours = taught_by_the_labels(in_place)
@@ -316,10 +313,7 @@ def test_xgboosts_own_test_passes_where_a_teacher_repeats_the_labels(
 
 @pytest.mark.parametrize(("helper", "arguments"), copied())
 def test_xgboosts_own_test_passes_where_copies_repeat_the_labels(
-    helper: Callable[..., Any],
-    arguments: dict[str, Any],
-    in_place: dict[str, int],
-    monkeypatch: pytest.MonkeyPatch,
+    helper: Callable[..., Any], arguments: dict[str, Any], in_place: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = xgboost.train  # by now ours
     ours = taught_by_copies_of_the_labels(in_place)

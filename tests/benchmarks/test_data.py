@@ -346,10 +346,7 @@ def test_download_that_fails_says_what_to_do(empty_cache: Path, tmp_path: Path) 
 
 
 def test_load_downloads_prepares_and_caches(
-    empty_cache: Path,
-    publish: Publish,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    empty_cache: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = b"low,low,2,2,small,low,unacc\nhigh,med,5more,more,big,high,acc\n"
     published = publish(_zip({"car.data": rows}), "car+evaluation.zip")
