@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pi_xgb import metrics
 from pi_xgb.metrics import UndefinedRateWarning
+from pi_xgb.metrics._chance import Gap
 from pi_xgb.metrics._words import sentence, verdict
 
 KNOWN = [
@@ -283,6 +284,12 @@ SEEN = "Parity: a – b differ by 0.250"
 def test_sentence_of_a_gap_has_its_significance(expected, confidence, word, words):
     assert verdict(pd.Series(expected), confidence) == word
     assert sentence("Parity", pd.Series(expected), confidence) == words
+
+
+def test_many_groups_have_fewer_draws():
+    # 2e8 comparisons over 20 true gaps: of 48 heights between all pairs, or of the rate of each group.
+    for shape, of_curves, draws in (((2, 60, 64), True, 115), ((1, 50_000, 2), False, 200), ((1, 3, 2), False, 1999)):
+        assert Gap(np.ones(shape), of_curves).draws(1999) == draws
 
 
 def test_the_named_groups_of_abroca_are_those_whose_exact_area_is_largest():

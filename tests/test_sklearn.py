@@ -421,9 +421,6 @@ def test_classes_of_every_kind_may_be_missing(kind):
     assert set(model.predict(rows.x).tolist()) <= set(model.classes_.tolist())
 
 
-# --- no leak ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("guiding", [{"crossfit": 2}, {"method": "jpib"}, {"teacher_sees": "all"}])
 @pytest.mark.parametrize("classes", [2, 3, 0])
 @pytest.mark.slow

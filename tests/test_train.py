@@ -245,9 +245,6 @@ def test_without_a_teacher_every_objective_of_xgboost_works(task: str) -> None:
         assert outcome(pi_xgb.train, teacher=np.full(80, 0.5), kl_weight=0) == outcome(xgb.train)
 
 
-# --- the signature -------------------------------------------------------------------------------------------------
-
-
 def test_evals_may_come_as_the_fourth_positional_argument() -> None:
     data = table("binary:logistic")
     params = params_of("binary:logistic")
