@@ -313,7 +313,7 @@ def test_a_teacher_continues_with_no_student_but_its_own():
     for _ in range(3):
         student = pi_xgb.train(params, rows.dtrain(), 1, teacher=begun, kl_weight=A, xgb_model=student)
     assert student.num_boosted_rounds() == 3
-    with pytest.raises(ValueError, match="grew with another student than the continued one of 3 rounds"):
+    with pytest.raises(ValueError, match="grew with another student than the continued one"):
         pi_xgb.train(params, rows.dtrain(), 1, teacher=teachers[0], kl_weight=A, xgb_model=students[1])
 
 
