@@ -183,7 +183,7 @@ def section(folder: Path) -> list[str]:
     known, odd = found[found["group"] != NEW], found[found["draw"] % 2 == 1]
     best, by_set = best_policy(known[known["draw"] % 2 == 0]), means_of(known).loc[list(RULES)]
     chosen = [by_set.drop(columns=name).mean(axis=1).idxmin() for name in by_set]
-    parts = {"all but the fresh": odd[odd["group"] != NEW]} | dict(list(odd.groupby("group", sort=False)))
+    parts = {"all but the fresh": odd[odd["group"] != NEW]} | {group: odd[odd["group"] == group] for group in groups}
     parts |= {NEW: found[found["group"] == NEW]} if NEW in groups else {}
     regrets = []
     for name, part in parts.items():
