@@ -122,7 +122,7 @@ RULES = {
     "plain XGBoost unless 0.5 standard errors (before)": (BASELINE, 0.5),
 }
 """Where a rule starts, and how many standard errors another model must be ahead; None is the default of `compare`."""
-COMPARE = next(iter(RULES))
+COMPARE, HEADER = next(iter(RULES)), ["sets", "log loss", "AUC", "log loss, best policy there", "which is"]
 GROUPS = (TELLS, LITTLE, *MADE, NEW)
 ABOUT = """\
 `python -m benchmarks.policy`: what the instruction of `compare` is worth against always deploying one of its seven
@@ -190,9 +190,8 @@ def section(folder: Path) -> list[str]:
         there = best_policy(part)
         compared = [difference(part, COMPARE, other, measure) for other in (best, there) for measure in MEASURES]
         regrets.append([name, *compared[:3], there.removeprefix("always ")])
-    header = ["sets", "log loss", "AUC", "log loss, best policy there", "which is"]
     text = REGRET.format(best=best, rule=COMPARE, times=chosen.count(COMPARE), sets=len(chosen))
-    return [paragraph(ABOUT), "", *table(["policy", *groups], rows), paragraph(text), "", *table(header, regrets)]
+    return [paragraph(ABOUT), "", *table(["policy", *groups], rows), paragraph(text), "", *table(HEADER, regrets)]
 
 
 def cells() -> list[Cell]:
@@ -204,7 +203,8 @@ def cells() -> list[Cell]:
     return sorted(found, key=lambda cell: cell[2])
 
 
-TABLES = [Table("policy", (*CELL, "draw"), cells, measure, [(NO_GAIN, 50, 0)])]
+SMOKE = [(case, 50, draw) for case in (NO_GAIN, LARGE) for draw in (0, 1)]
+TABLES = [Table("policy", (*CELL, "draw"), cells, measure, SMOKE)]
 
 if __name__ == "__main__":
     main("policy", __doc__, TABLES, lambda folder, figures: "\n".join(section(folder)))
