@@ -69,10 +69,10 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         boosting = Boosting(rows.student(), arguments.rounds, evals, {**own, "callbacks": [_Steps(step)]})
         booster, guides = train_by(Keywords.of(keywords), params, boosting, "auto")
     write_model(path, booster, training, arguments)
+    log(f"{path}: {_summary(booster, history.get('valid', {}))}")
     for guide in guides:
         if isinstance(guide.teacher, LearnedTeacher):
             log(str(guide.teacher))
-    log(f"{path}: {_summary(booster, history.get('valid', {}))}")
 
 
 def _share(text: str) -> float | None:

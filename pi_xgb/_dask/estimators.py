@@ -155,7 +155,7 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
                 names["_async_wrap_evaluation_matrices"] = wrap
             xgboost_fit = rebind(xgboost_fit, **names)
         elif self.kl_weight != 0:
-            warn_user("kl_weight has no effect in plain XGBoost: pass privileged= or teacher=, or set kl_weight=0")
+            warn_user("kl_weight has no effect without a teacher: pass privileged= or teacher=, or set kl_weight=0")
         return self._client_sync(functools.partial(xgboost_fit, self), **arguments)  # type: ignore[no-any-return]
 
     def _teacher_config(self, teacher: Any, **rows: Any) -> Keywords:

@@ -53,7 +53,9 @@ async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any
         return ByColumn(teacher.constraint, {name: name for name in columns}, teacher.options), columns
     whole = as_teacher(teacher, NUMBERS, None)
     if whole.about.matrices:
-        raise TypeError("a JointTeacher holds a DMatrix of one process: pass privileged= and method='jpib' instead")
+        raise TypeError(
+            "a JointTeacher holds one process's DMatrix: for JPIB on a cluster pass privileged= and method="
+        )
     if isinstance(whole, (FixedTeacher, Constraint)):
         whole.check(sum(part.rows for part in parts))
     return whole

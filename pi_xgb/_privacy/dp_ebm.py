@@ -67,7 +67,9 @@ class DPEBM:
         ebm.fit(values, label)
         spent = delta_of(budget.epsilon, mu_of_noise(ebm, n_columns))
         if not spent <= budget.delta:
-            raise RuntimeError(f"interpret must reach delta {budget.delta:.3g}, got {spent:.3g}: take another version")
+            raise RuntimeError(
+                f"interpret must reach delta {budget.delta:.3g}, got {spent:.3g}: its noise was too small"
+            )
         self._ebm = ebm
 
     def predict(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

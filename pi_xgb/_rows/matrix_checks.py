@@ -52,7 +52,7 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
             check_same_labels(ours[field], theirs.get(field, np.empty(0)), labelled)
     for field, what in (("group", "queries"), ("weight", "weights")):
         if field in theirs and not np.array_equal(theirs[field], ours.get(field, ())):
-            raise ValueError(f"the {what} of privileged differ from those of dtrain, which apply: leave them out")
+            raise ValueError(f"the {what} of privileged differ from those of dtrain, which apply to both: drop them")
 
 
 def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:

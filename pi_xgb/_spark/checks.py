@@ -64,7 +64,9 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
         raise ValueError(f"privileged_cols must have distinct names, got {privileged}: drop the duplicates")
     for other in (columns.label, columns.validation, columns.query):
         if other in privileged:
-            raise ValueError(f"privileged_cols has the column of labels, validation or queries, {other!r}: drop it")
+            raise ValueError(
+                f"privileged_cols must not have the column of labels, validation or queries: drop {other!r}"
+            )
     shared = _names_inside(dataset, columns.features) & _names_inside(dataset, privileged)
     if shared and not allow_overlap:
         raise ValueError(

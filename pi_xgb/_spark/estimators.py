@@ -34,7 +34,7 @@ from .worker import PER_ROW, PREFIX, SparkEstimator, Worker, calling
 def _names(value: Any) -> str | list[str]:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"privileged_cols must be names of columns, or that of one column of vectors, got {value!r}")
+        raise TypeError(f"privileged_cols must be a list of names, or that of one column of vectors, got {value!r}")
     return value if isinstance(value, str) else list(value)
 
 
@@ -112,7 +112,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
             dataset = with_labels_filled(dataset, columns, f"{PER_ROW}labelled")
         validated = self.getOrDefault("early_stopping_rounds") is not None and columns.validation is not None
         if validated and rows.n_validation == 0:
-            raise ValueError(f"early_stopping_rounds needs validation rows, got none in {columns.validation!r}")
+            raise ValueError(f"early_stopping_rounds needs validation: no row that is true in {columns.validation!r}")
         # Folds, and unlabelled rows that blending keeps, are slices of a matrix of values.
         cuts = config.is_crossfitted or bool(rows.n_unlabelled and not has_gradient)
         worker = Worker(
