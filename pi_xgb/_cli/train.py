@@ -33,9 +33,8 @@ import xgboost
 from xgboost.callback import TrainingCallback
 
 from .._core.keywords import Keywords, default_kl_weight
-from .._core.learners.learned_teacher import LearnedTeacher
 from .._core.losses import LOSSES
-from .._core.train import train_by
+from .._core.train import lines_about, train_by
 from .._core.training import Boosting
 from .._progress import progress_bar
 from .._xgb.booster import best_round
@@ -70,9 +69,8 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         booster, guides = train_by(Keywords.of(keywords), params, boosting, "auto")
     write_model(path, booster, training, arguments)
     log(f"{path}: {_summary(booster, history.get('valid', {}))}")
-    for guide in guides:
-        if isinstance(guide.teacher, LearnedTeacher):
-            log(str(guide.teacher))
+    for line in lines_about(guides):
+        log(line)
 
 
 def _share(text: str) -> float | None:

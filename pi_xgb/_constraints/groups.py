@@ -32,7 +32,7 @@ class BetweenGroups(Constraint):
         super().__init__(groups_of(encoded_columns(sensitive_features)).by_appearance(), soft=soft, hessian=hessian)
         self.groups = self._own.names.tolist()
         has_index = isinstance(sensitive_features, (pd.Series, pd.DataFrame))
-        self.index = pd.Series(index=sensitive_features.index, dtype=object) if has_index else None
+        self.index = pd.DataFrame(index=sensitive_features.index) if has_index else None
         """The order of the rows, where pandas names them."""
 
     def _check_values(self, rows: Groups, n_rows: int) -> None:

@@ -192,9 +192,8 @@ def train_by(
             training = with_fitted_teachers(training, None if boosting.keywords.get("verbose_eval") else False)
             guides = training.guides
             if boosting.evals and boosting.keywords.get("verbose_eval") and collective.get_rank() == 0:
-                for guide in guides:
-                    if isinstance(guide.teacher, LearnedTeacher):
-                        collective.communicator_print(f"kl_weight {guide.kl_weight:g} of {guide.teacher}\n")
+                for line in lines_about(guides):
+                    collective.communicator_print(f"{line}\n")
             rows = None if guides else _labelled_alone(training, boosting.dtrain)
             booster = MODULES[chosen].fit(training, boosting) if rows is None else boosting.run(params, rows)
         if guides:
@@ -202,6 +201,13 @@ def train_by(
             warn_of_pieces(booster)
         record_privacy(booster, [guide.teacher for guide in guides], boosting.dtrain, boosting.xgb_model, obj)
     return booster, guides
+
+
+def lines_about(guides: Sequence[Guide]) -> list[str]:
+    """Return a line about each teacher that was trained before the student."""
+    return [
+        f"kl_weight {one.kl_weight:g} of {one.teacher}" for one in guides if isinstance(one.teacher, LearnedTeacher)
+    ]
 
 
 def _engine(engine: str, training: Training, boosting: Boosting) -> str:

@@ -54,7 +54,7 @@ async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any
     whole = as_teacher(teacher, NUMBERS, None)
     if whole.about.matrices:
         raise TypeError(
-            "a JointTeacher holds one process's DMatrix: for JPIB on a cluster pass privileged= and method="
+            "a JointTeacher holds a DMatrix of one process: for JPIB on a cluster pass privileged= and method='jpib'"
         )
     if isinstance(whole, (FixedTeacher, Constraint)):
         whole.check(sum(part.rows for part in parts))

@@ -68,7 +68,7 @@ class DPEBM:
         spent = delta_of(budget.epsilon, mu_of_noise(ebm, n_columns))
         if not spent <= budget.delta:
             raise RuntimeError(
-                f"interpret must reach delta {budget.delta:.3g}, got {spent:.3g}: its noise was too small"
+                f"interpret must reach delta {budget.delta:.3g}, got {spent:.3g}: its noise was too small, take another"
             )
         self._ebm = ebm
 

@@ -38,7 +38,7 @@ def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Flo
     return as_labels(y_true, scores.size), scores, as_weights(sample_weight, scores.size)
 
 
-def check_order(y_true: Any, y_score: Any, sensitive_features: Any = None, sample_weight: Any = None) -> None:
+def check_scored_order(y_true: Any, y_score: Any, sensitive_features: Any = None, sample_weight: Any = None) -> None:
     """Raise if values have one index in different orders; predictions with a default index go by position."""
     tables = {"y_true": y_true, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
     if not isinstance(getattr(y_score, "index", None), pd.RangeIndex):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._rows.groups import Groups, as_groups
-from .._rows.scores import Bools, Floats, as_labels, as_scores, as_weights, check_order
+from .._rows.scores import Bools, Floats, as_labels, as_scores, as_weights, check_scored_order
 from ._disparities import Undefined, check_undefined
 from ._rates import Values, warn_undefined
 
@@ -50,7 +50,7 @@ def abroca(
     0.5
     """
     check_undefined(undefined)
-    check_order(y_true, y_score, sensitive_features, sample_weight)
+    check_scored_order(y_true, y_score, sensitive_features, sample_weight)
     scores = as_scores(y_score)
     labels = as_labels(y_true, scores.size)
     groups = as_groups(sensitive_features, labels.size, are_compared=True)

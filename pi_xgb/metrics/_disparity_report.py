@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._rows.checks import check_bootstrap, check_choice, several
 from .._rows.groups import as_groups
-from .._rows.scores import as_cut, as_scored, check_order
+from .._rows.scores import as_cut, as_scored, check_scored_order
 from .._stats.gaps import holm
 from ._abroca import largest_area, roc_curves
 from ._chance import N_NULL, check_null, statistics
@@ -97,7 +97,7 @@ def disparity_report(
     check_null(n_null)
     check_undefined(undefined)
     chosen = _chosen(metrics)
-    check_order(y_true, y_score, sensitive_features, sample_weight)
+    check_scored_order(y_true, y_score, sensitive_features, sample_weight)
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size, are_compared=True)
     rows = Decisions(labels, scores > as_cut(threshold), weights, groups, scores)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._rows.groups import Groups, as_groups, everyone
 from .._rows.names import describe
 from .._rows.per_row import per_row
-from .._rows.scores import Bools, as_labels, as_weights, check_order
+from .._rows.scores import Bools, as_labels, as_weights, check_scored_order
 
 Values = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def as_decided(
     y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any, *, labels_needed: bool, grouped: bool = True
 ) -> Decisions:
     """Check the arguments of a metric on decisions."""
-    check_order(y_true, y_pred, sensitive_features, sample_weight)
+    check_scored_order(y_true, y_pred, sensitive_features, sample_weight)
     selected = per_row("y_pred", y_pred, kind="truth values", hint="pass decisions, as in y_score > threshold")
     n_rows = selected.size
     labels = np.zeros_like(selected)

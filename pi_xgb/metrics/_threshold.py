@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._rows.names import describe
 from .._rows.per_row import ANY_NUMBER, SHARE, per_row
-from .._rows.scores import Bools, Floats, as_labels, as_scores, as_weights, check_order
+from .._rows.scores import Bools, Floats, as_labels, as_scores, as_weights, check_scored_order
 from ._rates import Values, as_function
 
 Rule = Callable[[Values, Values, Values, Values], Any]
@@ -82,7 +82,7 @@ def choose_threshold(
     if isinstance(grid, str) and grid != "paper":
         raise ValueError(f"grid must be None, 'paper' or an array of thresholds, got {grid!r}")
     within = SHARE if isinstance(grid, str) else ANY_NUMBER
-    check_order(y_true, y_score, sample_weight=sample_weight)
+    check_scored_order(y_true, y_score, sample_weight=sample_weight)
     scores = as_scores(y_score, within, "grid='paper' takes probabilities, grid=None scores of any scale")
     labels = as_labels(y_true, scores.size)
     weights = as_weights(sample_weight, labels.size)
