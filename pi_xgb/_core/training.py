@@ -345,7 +345,7 @@ class Training:
             raise no_labelled_row("labelled")
         if high == -below and loss.probabilities:
             raise ValueError(
-                f"all labelled rows are of the class {high:g}, rows of weight 0 aside: label rows of another"
+                f"all labelled rows are of the class {high:g}, rows of weight 0 aside: label rows of another class"
             )
         classes = np.arange(self.spec.n_classes)
         absent = classes[global_max(np.isin(classes, known).astype(float)) == 0] if classes.size else classes

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
@@ -87,11 +86,9 @@ class Verdict:
 
         A lead that is equal in every fold has an unknown error, and is enough only at a bar of 0.
         """
-        enough = [
-            lead.mean if lead.mean > self.bar * lead.error and (lead.error > 0 or self.bar == 0) else 0.0
-            for lead in self.leads
-        ]
-        return int(np.argmax(enough)) if max(enough) > 0 else self.recommended
+        bar = self.bar
+        enough = [i for i, one in enumerate(self.leads) if one.mean > bar * one.error and (one.error > 0 or bar == 0)]
+        return max(enough, key=lambda i: self.leads[i].mean, default=self.recommended)
 
     @property
     def instruction(self) -> str:
@@ -108,7 +105,8 @@ class Verdict:
         interval = f"{gain.mean:.4f} ({100 * how.confidence:g} % CI {gain.low:.4f} to {gain.high:.4f})"
         text = f"Expected gain over {other} in {how.score.title}: {interval} on your folds"
         if gain.low <= 0:
-            text += ", which alone do not show it" if gain.mean > 0 else ", which speak against it within chance"
+            against = f", which speak against it{' within chance' * (gain.high >= 0)}"
+            text += ", which alone do not show it" if gain.mean > 0 else against
         public = PUBLIC_GAINS.get(how.score.name)
         if public is None or not self.models[self.chosen].startswith("the student of a mixed teacher"):
             return f"{text}."
