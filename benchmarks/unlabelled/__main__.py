@@ -54,13 +54,16 @@ def cells() -> list[Cell]:
 
 
 def fresh_cells() -> list[Cell]:
-    """Few labels first, then all of them, and at last CatBoost and `select`."""
-    everything = {name: training_rows(len(fresh_set(name).y)) for name in FRESH}
-    found = []
-    for budgets, draws, methods in fresh.PLAN:
-        places = [(name, budget or everything[name]) for name in FRESH for budget in budgets]
-        found += [(*place, draw, method) for draw in range(draws) for place in places for method in methods]
-    return found
+    """Few labels before all of them."""
+    few = [(name, budget) for name in FRESH for budget in fresh.FEW]
+    everything = [(name, training_rows(len(fresh_set(name).y))) for name in FRESH]
+    return [
+        (*place, draw, method)
+        for places in (few, everything)
+        for draw in range(fresh.DRAWS)
+        for place in places
+        for method in fresh.METHODS
+    ]
 
 
 SMOKE = [(MADE, 50, repeat, method) for repeat in (0, 1) for method in METHODS]

@@ -124,7 +124,4 @@ METHODS: dict[str, Callable[[Work], Floats]] = {
     CATBOOST: catboost,
     SELECT: selected,
 }
-SLOW = (CATBOOST, SELECT)
-QUICK = [name for name in METHODS if name not in SLOW]
-PLAN = ((FEW, 8, QUICK), ((None,), 3, QUICK), (FEW, 4, (CATBOOST,)), (FEW[:1], 1, (SELECT,)))
-"""Numbers of labels (None: all), draws, methods."""
+DRAWS = 20
