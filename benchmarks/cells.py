@@ -21,6 +21,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,15 @@ def lines_of(key: Sequence[str], measure: Callable[..., Iterable[Line]], small: 
     return [{**named, **line} for line in (measure(*cell, small=True) if small else measure(*cell))]
 
 
+def importable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of the same name in a module that other processes find: ``python -m package`` has no name for it."""
+    main_module = sys.modules["__main__"].__spec__
+    if function.__module__ != "__main__" or main_module is None:
+        return function
+    found: Callable[..., Any] = getattr(import_module(main_module.name), function.__name__)
+    return found
+
+
 def _begin(threads: int) -> None:
     """A worker leaves Ctrl-C to the run, and shares the cores with the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -187,7 +197,7 @@ def run(table: Table, folder: Path = RESULTS, *, jobs: int = 1, only: Mapping[st
     asked = [cell for cell in table.cells() if wanted(cell)]
     cells = [cell for cell, text in zip(asked, as_text(table, asked), strict=True) if text not in done] if asked else []
     with tqdm(total=len(cells), desc=table.name, unit="cell", disable=None, mininterval=1.0) as bar:
-        for cell, found in measured(partial(lines_of, table.key, table.measure, False), cells, jobs):
+        for cell, found in measured(partial(lines_of, table.key, importable(table.measure), False), cells, jobs):
             if isinstance(found, BrokenProcessPool):
                 raise SystemExit(f"{table.name}: a process died, most likely for want of memory; try fewer --jobs")
             if isinstance(found, BaseException):

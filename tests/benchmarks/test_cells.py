@@ -5,6 +5,7 @@ import importlib
 import os
 import re
 import runpy
+import subprocess
 import sys
 import warnings
 
@@ -58,6 +59,17 @@ def test_two_processes_measure_what_one_does(tmp_path):
         own[own["measure"] == "square"].sort_values(["name", "number"], ignore_index=True) for own in (first, second)
     ]
     pd.testing.assert_frame_equal(*squares)
+
+
+def test_package_that_measures_in_its_main_module_takes_several_processes(tmp_path):
+    (tmp_path / "own").mkdir()
+    text = "from benchmarks.cells import Table, main\ndef measure(name, small=False):\n    yield {'value': 1}\n"
+    run = "if __name__ == '__main__':\n    main('own', '', [Table('numbers', ('name',), lambda: [('a',)], measure)])\n"
+    (tmp_path / "own" / "__main__.py").write_text(text + run)
+    command = [sys.executable, "-m", "own", "--jobs", "2", "--out", str(tmp_path)]
+    path = os.pathsep.join([str(tmp_path), str(FOLDER.parent)])
+    subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=True)
+    assert len(cells.read("numbers", tmp_path)) == 1
 
 
 def test_cell_that_fails_costs_neither_the_run_nor_a_line(tmp_path, capsys):
