@@ -377,6 +377,7 @@ CASES: dict[str, list[Case]] = {
         ),
     ],
     "params": [
+        Case((*PRIVILEGED, "fit_teacher"), {"params": {"eval_metric": "aucc"}}, xgb.core.XGBoostError, ("aucc",)),
         *(
             value_error(
                 (*GUIDED, "fit_teacher", "KLObjective", "JointObjective"), "binary:logistic", o, params={"objective": o}

@@ -232,7 +232,10 @@ class Keywords:
         named = self._naming_kind_for(training, dtrain) if names_kind else self
         all_columns = named._all_columns(dtrain)  # XGBoost builds it on all workers together, which no check may do
         with all_or_none("a check of the training data"):
-            return named._with_teachers(training, boosting, all_columns)
+            training = named._with_teachers(training, boosting, all_columns)
+        if self._trained:  # XGBoost would read its params after the teachers are trained
+            xgboost.Booster({**spec.params, "validate_parameters": False}, [dtrain]).save_config()
+        return training
 
     def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
         """Return these keywords with the kind of teacher that rows and objective allow; call it on every worker."""
