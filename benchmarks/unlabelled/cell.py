@@ -165,10 +165,6 @@ def taught(work: Work, q: Floats) -> Floats:
     return work.said(pi_xgb.train(PARAMS, work.all_x, ROUNDS, teacher=q, **guided))
 
 
-def kbpib(work: Work) -> Floats:
-    return taught(work, work.q)
-
-
 def taught_by(kind: str, columns: str, work: Work) -> Floats:
     """KbPIB by a teacher of this kind."""
     return taught(work, work.teacher(columns, kind))
@@ -188,14 +184,9 @@ def jpib(work: Work) -> Floats:
 
 def self_training(work: Work) -> Floats:
     """scikit-learn's wrapper around the same booster."""
-    booster = xgb.XGBClassifier(
-        n_estimators=ROUNDS,
-        max_depth=PARAMS["max_depth"],
-        learning_rate=PARAMS["eta"],
-        n_jobs=1,
-        feature_types=list(work.draw.x_types),
-        enable_categorical=True,
-    )
+    own = {"max_depth": PARAMS["max_depth"], "learning_rate": PARAMS["eta"], "n_jobs": 1}
+    own |= {"feature_types": list(work.draw.x_types), "enable_categorical": True}
+    booster = xgb.XGBClassifier(n_estimators=ROUNDS, **own)
     if work.known.all():
         return booster.fit(work.all.x, work.all.y).predict_proba(work.draw.test.x)[:, 1]
     wrapped = SelfTrainingClassifier(booster, threshold=THRESHOLD, max_iter=SELF_TRAINING_STEPS)
@@ -241,7 +232,7 @@ TUNED, SPREADING = "depth and rounds tuned", "label spreading"
 METHODS: dict[str, Callable[[Work], Floats]] = {
     PLAIN: plain,
     KBPIB_LABELLED: kbpib_labelled,
-    KBPIB: kbpib,
+    KBPIB: lambda work: taught(work, work.q),
     JPIB: jpib,
     MIXED: partial(taught_by, "mixed", "xz"),
     FOREST_TEACHER: partial(taught_by, "forest", "xz"),

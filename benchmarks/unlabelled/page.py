@@ -13,43 +13,30 @@ from benchmarks.pictures import PALETTE, REFERENCE, finish, log_steps, panels, s
 from benchmarks.text import paragraphs, signed, table
 from benchmarks.unlabelled import cell as cells
 from benchmarks.unlabelled import fresh_page
-from benchmarks.unlabelled.cell import (
-    ALL_LABELS,
-    FOREST_RIVAL,
-    FOREST_TEACHER,
-    JPIB,
-    KBPIB,
-    KBPIB_LABELLED,
-    LINEAR_TEACHER,
-    MIXED,
-    MIXED_ON_X,
-    ON_X,
-    RIDGE_RIVAL,
-    SELF_TRAINING,
-    SPREADING,
-    TUNED,
-)
 from benchmarks.unlabelled.scores import ALL, Place, Scores, bounds, places_by_labels
 from benchmarks.unlabelled.splits import SPLITS
 
 SHOWN = ("50", "100", "200", ALL)
 KINDS = {
-    KBPIB: "boosted",
-    FOREST_TEACHER: "forest",
-    LINEAR_TEACHER: "linear",
-    MIXED: "mixed",
-    MIXED_ON_X: "mixed, without z",
-    RIDGE_RIVAL: RIDGE_RIVAL,
-    FOREST_RIVAL: FOREST_RIVAL,
+    cells.KBPIB: "boosted",
+    cells.FOREST_TEACHER: "forest",
+    cells.LINEAR_TEACHER: "linear",
+    cells.MIXED: "mixed",
+    cells.MIXED_ON_X: "mixed, without z",
+    cells.RIDGE_RIVAL: cells.RIDGE_RIVAL,
+    cells.FOREST_RIVAL: cells.FOREST_RIVAL,
 }
-OTHERS = (KBPIB_LABELLED, JPIB, MIXED, MIXED_ON_X, ON_X, TUNED, SELF_TRAINING, SPREADING, ALL_LABELS)
+OTHERS = (
+    *(cells.KBPIB_LABELLED, cells.JPIB, cells.MIXED, cells.MIXED_ON_X, cells.ON_X, cells.TUNED),
+    *(cells.SELF_TRAINING, cells.SPREADING, cells.ALL_LABELS),
+)
 GROUPS = {"z predicts better than x": True, "z predicts little": False}
 DRAWN = {
-    MIXED: (PALETTE[0], "o", "-"),
-    FOREST_TEACHER: (PALETTE[2], "s", (0, (5, 1.5))),
-    LINEAR_TEACHER: (PALETTE[1], "D", (0, (5, 1.5, 1.2, 1.5))),
-    KBPIB: (PALETTE[4], "v", (0, (1.2, 1.2))),
-    MIXED_ON_X: (REFERENCE, "X", "-"),
+    cells.MIXED: (PALETTE[0], "o", "-"),
+    cells.FOREST_TEACHER: (PALETTE[2], "s", (0, (5, 1.5))),
+    cells.LINEAR_TEACHER: (PALETTE[1], "D", (0, (5, 1.5, 1.2, 1.5))),
+    cells.KBPIB: (PALETTE[4], "v", (0, (1.2, 1.2))),
+    cells.MIXED_ON_X: (REFERENCE, "X", "-"),
 }
 
 ABOUT = """\
