@@ -19,64 +19,20 @@ import pytest
 import xgboost as xgb
 from helpers_problems import OBJECTIVES as OBJECTIVES_OF_A_TEACHER
 from helpers_problems import Problem
+from helpers_tables import N_ROWS, OBJECTIVES, QUIET, Table, matrix, params_of, privileged_of, table
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import pi_xgb
 
-OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax", "reg:squarederror")
 METRIC = {
     "binary:logistic": "logloss",
     "multi:softprob": "mlogloss",
     "multi:softmax": "merror",
     "reg:squarederror": "rmse",
 }
-N_CLASSES = 3
-N_ROWS = 75
-QUIET = {"nthread": 1, "verbosity": 0}
 PAPER: dict[str, Any] = {"teacher": "boosted", "crossfit": 0, "teacher_sees": "privileged"}
 JOINT: dict[str, Any] = {"teacher": "boosted", "method": "jpib"}
-
-
-class Table(NamedTuple):
-    x: pd.DataFrame
-    z: pd.DataFrame
-    y: np.ndarray
-    q: np.ndarray
-    weight: np.ndarray
-
-
-def table(objective: str, *, missing: bool = False, categories: bool = False, seed: int = 0) -> Table:
-    rng = np.random.default_rng(seed)
-    hidden = rng.normal(size=N_ROWS)
-    x = pd.DataFrame({f"x{i}": hidden + rng.normal(size=N_ROWS) for i in range(3)})
-    if missing:
-        x = x.mask(rng.random(x.shape) < 0.2)
-    if categories:
-        x["colour"] = pd.Categorical.from_codes(np.digitize(hidden, [-1, 0, 1]), ["r", "g", "b", "w"])
-    z = pd.DataFrame({f"z{i}": hidden + 0.2 * rng.normal(size=N_ROWS) for i in range(2)})
-    if objective.startswith("multi"):
-        y = np.digitize(hidden + 0.5 * rng.normal(size=N_ROWS), [-0.5, 0.5]).astype(float)
-        q = rng.dirichlet(np.ones(N_CLASSES), size=N_ROWS)
-    elif objective == "binary:logistic":
-        y = (hidden + rng.normal(size=N_ROWS) > 0.3).astype(float)
-        q = 1 / (1 + np.exp(-2 * hidden))
-    else:
-        y, q = 3 * hidden + rng.normal(size=N_ROWS), 3 * hidden
-    return Table(x, z, y, q, rng.uniform(0.5, 2.0, size=N_ROWS))
-
-
-def params_of(objective: str, **more: Any) -> dict[str, Any]:
-    classes = {"num_class": N_CLASSES} if objective.startswith("multi") else {}
-    return {**QUIET, "objective": objective, "max_depth": 3, **classes, **more}
-
-
-def matrix(data: Table, **fields: Any) -> xgb.DMatrix:
-    return xgb.DMatrix(data.x, data.y, enable_categorical=True, **fields)
-
-
-def privileged_of(data: Table, **fields: Any) -> xgb.DMatrix:
-    return xgb.DMatrix(data.z, data.y, **fields)
 
 
 def folds_by_hand(n_folds: int = 3, seed: int = 5) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -13,74 +13,22 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from helpers_tables import N_CLASSES, OBJECTIVES, QUIET, Table, matrix, params_of, privileged_of, table
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import pi_xgb
 
-OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax", "reg:squarederror")
-N_CLASSES = 3
-QUIET = {"nthread": 1, "verbosity": 0}
 PAPER: dict[str, Any] = {"teacher": "boosted", "crossfit": 0, "teacher_sees": "privileged", "kl_weight": 0.5}
 JOINT: dict[str, Any] = {"teacher": "boosted", "method": "jpib", "kl_weight": 0.5}
 IN_SAMPLE: dict[str, Any] = {"teacher": "boosted", "crossfit": 0}
 METHODS = {"kbpib": PAPER, "jpib": JOINT}
-
-
-# --- data ---------------------------------------------------------------------------------------------------------
-
-
-class Table(NamedTuple):
-    """Arrays from which fresh matrices are built: a training must never profit from the cache of another."""
-
-    x: pd.DataFrame
-    z: pd.DataFrame
-    y: np.ndarray
-    q: np.ndarray
-    weight: np.ndarray
-
-    def part(self, rows: slice) -> Table:
-        return Table(self.x[rows], self.z[rows], self.y[rows], self.q[rows], self.weight[rows])
-
-
-def table(objective: str, n: int = 90, *, seed: int = 0, missing: bool = False, categories: bool = False) -> Table:
-    rng = np.random.default_rng(seed)
-    hidden = rng.normal(size=n)
-    x = pd.DataFrame({f"x{i}": hidden + rng.normal(size=n) for i in range(3)})
-    if missing:
-        x = x.mask(rng.random(x.shape) < 0.2)
-    if categories:
-        x["colour"] = pd.Categorical.from_codes(np.digitize(hidden + rng.normal(size=n), [-1, 0, 1]), list("rgbw"))
-    z = pd.DataFrame({f"z{i}": hidden + 0.2 * rng.normal(size=n) for i in range(2)})
-    if objective.startswith("multi"):
-        y = np.digitize(hidden + 0.5 * rng.normal(size=n), [-0.5, 0.5]).astype(float)
-        q = rng.dirichlet(np.ones(N_CLASSES), size=n)
-    elif objective == "binary:logistic":
-        y = (hidden + rng.normal(size=n) > 0.3).astype(float)
-        q = 1 / (1 + np.exp(-2 * hidden))
-    else:
-        y = 3 * hidden + rng.normal(size=n) + 1
-        q = 3 * hidden
-    return Table(x, z, y, q, rng.uniform(0.5, 2.0, size=n))
-
-
-def params_of(objective: str, **more: Any) -> dict[str, Any]:
-    classes = {"num_class": N_CLASSES} if objective.startswith("multi") else {}
-    return {**QUIET, "objective": objective, "max_depth": 3, **classes, **more}
-
-
-def matrix(data: Table, make: Callable[..., xgb.DMatrix] = xgb.DMatrix, **fields: Any) -> xgb.DMatrix:
-    return make(data.x, data.y, enable_categorical=True, **fields)
-
-
-def privileged_of(data: Table, **fields: Any) -> xgb.DMatrix:
-    return xgb.DMatrix(data.z, data.y, **fields)
 
 
 def model_text(booster: xgb.Booster) -> str:

@@ -233,7 +233,9 @@ class Keywords:
         all_columns = named._all_columns(dtrain)  # XGBoost builds it on all workers together, which no check may do
         with all_or_none("a check of the training data"):
             training = named._with_teachers(training, boosting, all_columns)
-        if self._trained:  # XGBoost would read its params after the teachers are trained
+        if any(isinstance(guide.teacher, Recipe) and guide.kl_weight > 0 for guide in training.guides):
+            # XGBoost would read its params after the teachers are trained. Without these nothing may touch its random
+            # state, with which a continued training goes on.
             xgboost.Booster({**spec.params, "validate_parameters": False}, [dtrain]).save_config()
         return training
 
