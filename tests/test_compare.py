@@ -240,7 +240,6 @@ def test_the_objective_follows_from_y(y, metric):
         ({"privileged": rows()[1].rename(columns={"z0": "z[0]"})}, ValueError, r"privileged must have no.*'z\[0\]'"),
         ({"sizes": 80}, ValueError, "sizes must be below the 80 training rows"),
         ({"sizes": "40"}, TypeError, "sizes must be a whole number, got '40'"),
-        ({"folds": folds_of()[:1] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
         ({"maximize": True}, ValueError, "maximize is read with custom_metric only"),
         ({"y": pd.Series(list("abc") * 53 + ["a"])}, ValueError, r"y needs two classes.* 3"),
         (
