@@ -162,7 +162,7 @@ def test_a_null_of_few_draws_is_refused(n_null):
 @pytest.mark.parametrize(
     ("spoilt", "error", "message"),
     [
-        ({"metrics": []}, ValueError, r"metrics.*empty.*'statistical_parity'"),
+        ({"metrics": []}, ValueError, "metrics is an empty list"),
         ({"metrics": None}, ValueError, r"metrics.*'statistical_parity'.*None"),
         ({"random_state": "a"}, TypeError, r"random_state.*least 0.*'a'"),
         ({"random_state": -1}, ValueError, r"random_state.*least 0.*-1"),
