@@ -139,10 +139,6 @@ def report(
     if cards is not None and cards.absolute() == target.absolute():
         raise ValueError(f"json must name another file than path, got {str(json)!r} for both")
     check_installed("jinja2", "pages", "report")
-    if not isinstance(title, str):
-        raise TypeError(f"title must be a string, got {title!r}: pass a heading")
-    if not isinstance(evaluated_on, str | None):
-        raise TypeError(f"evaluated_on must be a string, got {evaluated_on!r}: name the file and the dates of the rows")
     check_choice(importance_metric, ("dp", "eo"), "importance_metric")
     check_whole("max_features", max_features, 1)
     if pictures:
