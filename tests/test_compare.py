@@ -223,7 +223,7 @@ def test_the_objective_follows_from_y(y, metric):
         ({"privileged": rows()[0]}, ValueError, "privileged must have no columns of X"),
         ({"y": rows()[2].where(rows()[2] > 0)}, ValueError, "y has the same value in every labelled row, 1.0"),
         ({"y": np.full(160, np.nan)}, ValueError, "y has no row with a label"),
-        ({"y": pd.Series(["ill"] * 160)}, ValueError, "the same value in every row, 'ill'"),
+        ({"y": pd.Series(["ill"] * 160)}, ValueError, "the same value in every labelled row, 'ill'"),
         ({"y": RARE, "params": {}, "nfold": 3}, ValueError, "class 'rare' has 1 rows for 3 folds"),
         ({"y": pd.Series([f"case {i}" for i in range(160)]), "params": {}}, ValueError, "has 1 rows for 2 folds"),
         (

@@ -61,7 +61,7 @@ def test_reader_of_masked_array_raises_where_a_value_is_hidden(name):
         ("sensitive_features", [0, 1, 2, 3], "4 groups of 4 rows, of at most 2"),
         ("sensitive_features", pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]), "several columns called a: rename"),
         ("features", [1, np.inf, 0, 0], "finite numbers, got inf in row 1: encode text as numbers"),
-        ("y", [2.0, 2.0], "the same value in every row, 2.0"),
+        ("y", [2.0, 2.0], "the same value in every labelled row, 2.0"),
     ],
 )
 def test_reader_of_bad_values_raises_with_keyword_value_and_remedy(name, values, message):
