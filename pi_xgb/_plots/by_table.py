@@ -195,14 +195,14 @@ def plot_kl_weight_path(
     return finish(ax, "kl_weight (not to scale)", f"held-out {name} ({direction})", legend=True)
 
 
-def as_table(table: Any, needed: Sequence[str] = (), hint: str = "", name: str = "table") -> pd.DataFrame:
+def as_table(table: Any, needed: Sequence[str] = (), hint: str = "") -> pd.DataFrame:
     """Return the table; raise unless it is a DataFrame with rows and the needed columns."""
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"{name} must be a pandas.DataFrame, got {type(table).__name__}")
+        raise TypeError(f"table must be a pandas.DataFrame, got {type(table).__name__}")
     if table.empty:
-        raise ValueError(f"{name} must have rows, got none")
+        raise ValueError("table must have rows, got none")
     if lacking := [column for column in needed if column not in table.columns]:
-        raise ValueError(f"{name} lacks {', '.join(map(repr, lacking))}, got {list(table.columns)}: {hint}")
+        raise ValueError(f"table lacks {', '.join(map(repr, lacking))}, got {list(table.columns)}: {hint}")
     return table
 
 
