@@ -11,9 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .._files import new_file, write_file
-from .._plots.style import check_installed
 from .._progress import progress_bar
-from .._rows.checks import check_bootstrap, check_choice, check_whole
+from .._rows.checks import check_bootstrap, check_choice, check_whole, needed_module
 from .card import model_cards
 from .models import read_models, read_rows
 from .numbers import compute
@@ -133,11 +132,11 @@ def report(
     cards = None if json is None else new_file(json, "json", overwrite=overwrite)
     if cards is not None and cards.absolute() == target.absolute():
         raise ValueError(f"json must name another file than path, got {str(json)!r} for both")
-    check_installed("jinja2", "pages", "report")
+    needed_module("jinja2", "pages need jinja2", "report")
     check_choice(importance_metric, ("dp", "eo"), "importance_metric")
     check_whole("max_features", max_features, 1)
     if pictures:
-        check_installed("matplotlib", "plots", "plot")
+        needed_module("matplotlib", "plots need matplotlib", "plot")
     check_bootstrap(n_boot, confidence)
     if isinstance(random_state, np.random.Generator):  # the same resamples for every table and every model
         random_state = int(random_state.integers(2**63))
