@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._rows.checks import check_bootstrap, check_choice, checked_list
+from .._rows.checks import check_bootstrap, check_choice, check_whole, checked_list
 from .._rows.groups import as_groups
 from .._rows.scores import as_cut, as_scored, check_scored_order
 from .._stats.gaps import holm
 from ._abroca import largest_area, roc_curves
-from ._chance import N_NULL, check_null, statistics
+from ._chance import N_NULL, statistics
 from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates
 from ._rates import Decisions
 
@@ -54,8 +54,8 @@ def disparity_report(
         Draws at each of the true gaps that the interval tries: at least 100 are taken, 0 for no intervals; the
         confidence of intervals; a seed or a ``numpy.random.Generator``.
     n_null : int, default=None
-        Draws in which groups are treated alike: at least 100, 0 for none, None for 1999 (none where ``n_boot`` is 0). A
-        p-value is 1 / (n_null + 1) at least.
+        Draws in which groups are treated alike: at least 100 are taken, 0 for none, None for 1999 (none where
+        ``n_boot`` is 0). A p-value is 1 / (n_null + 1) at least.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def disparity_report(
     """
     check_bootstrap(n_boot, confidence)
     n_null = (N_NULL if n_boot else 0) if n_null is None else n_null
-    check_null(n_null)
+    check_whole("n_null", n_null, 0, f"0 for no p-values, {N_NULL} is usual")
     check_undefined(undefined)
     chosen = checked_list(metrics, "metrics", partial(check_choice, choices=KNOWN, name="metrics"))
     check_scored_order(y_true, y_score, sensitive_features, sample_weight)
