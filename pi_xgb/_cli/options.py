@@ -154,7 +154,6 @@ OPTIONS = (
     _option("--n-boot", "evaluate frontier", "draws for intervals, 0 for none", type=int, default=1000),
     _option("--folds", "tune compare frontier", "of the cross-validation", type=int, default=5),
     _option("--repeats", _CHOOSE, "of the folds (default: 2 in compare, more with few rows in tune)", type=int),
-    _listed("--sizes", "compare", "training rows of a learning curve, as 200,1000", whole_numbers),
     _option("--jobs", "tune compare frontier", "folds in parallel (default: by the rows)", type=int),
     _option("--resume", _CHOOSE, "keep finished folds in a file: the same command continues", metavar="FILE"),
     _option("--seed", _JUDGE, "of every random choice", type=int, default=0),

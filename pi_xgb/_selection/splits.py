@@ -81,14 +81,6 @@ def usual_repeats(n_rows: int) -> int:
     return min(max(_ROWS_SCORED // n_rows, 1), _MOST_REPEATS)
 
 
-def subset(label: Array, rows: Array, size: int, seed: int) -> Array:
-    """Return ``size`` of these rows, in their order, stratified by class (or size of y)."""
-    shuffled = rows[np.random.default_rng(seed).permutation(len(rows))]
-    by_label = shuffled[np.argsort(label[shuffled], kind="stable")]
-    # Equally spaced in the order of the label, so that every label loses the same share.
-    return np.sort(by_label[(np.arange(size) * len(rows)) // size])
-
-
 def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | None = None, rows: str = "rows") -> None:
     """Raise if some fold cannot hold out rows of every class."""
     if np.any(label != np.floor(label)):
