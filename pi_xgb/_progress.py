@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
 
 _SECONDS = 30.0
 """Between two lines, and before the first one: short searches print none."""
@@ -20,12 +19,15 @@ def progress_bar(total: int, name: str, progress: bool | None) -> Iterator[Calla
     steps just done (resamples), from any thread.
 
     With ``progress`` None there is a bar in terminals and notebooks with tqdm, else a line on standard error every
-    half minute. True: always a bar there, elsewhere lines from the first step on.
+    half minute. True: the lines come from the first step on.
     """
     if progress is False or not total:
         yield lambda n=1: None
         return
-    tqdm = _tqdm(progress) if sys.stderr.isatty() or "ipykernel" in sys.modules else None
+    tqdm = None
+    if sys.stderr.isatty() or "ipykernel" in sys.modules:
+        with contextlib.suppress(ImportError):
+            tqdm = import_module("tqdm.auto" if "ipykernel" in sys.modules else "tqdm").tqdm
     lines = _Lines(total, name, 0.0 if progress else _SECONDS)
     lock = threading.Lock()
     with contextlib.nullcontext(lines) if tqdm is None else tqdm(total=total, desc=name, leave=False) as bar:
@@ -35,15 +37,6 @@ def progress_bar(total: int, name: str, progress: bool | None) -> Iterator[Calla
                 bar.update(n)
 
         yield step
-
-
-def _tqdm(progress: bool | None) -> Any:
-    try:
-        return import_module("tqdm.auto" if "ipykernel" in sys.modules else "tqdm").tqdm
-    except ImportError as error:
-        if progress:
-            raise ImportError("progress=True needs tqdm here: pip install tqdm, or leave progress out") from error
-        return None
 
 
 class _Lines:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -78,9 +77,6 @@ def make_privileged(
     >>> data.x.shape, data.z.shape, sorted(data.y.unique().tolist())
     ((500, 8), (500, 3), [0, 1])
     """
-    for name, number in (("n_rows", n_rows), ("n_features", n_features), ("n_privileged", n_privileged)):
-        if not isinstance(number, Integral) or number < 1:
-            raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}")
     for name, share in (("label_noise", label_noise), ("group_share", group_share)):
         if not 0 <= share <= 1:
             raise ValueError(f"{name} must lie between 0 and 1, got {share!r}")

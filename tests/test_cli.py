@@ -252,13 +252,13 @@ def test_tune_prints_the_table_of_select_and_trains_its_choice(files, capsys):
 def test_compare_prints_the_table_and_the_verdict_of_the_library(files, capsys):
     rows = with_gaps(files[0])
     rows.to_csv("rows.csv", index=False)
-    options = [*GUIDED, "--drop", "sex,q,ill", *PER_ROW, *SHORT, "--repeats", "1", "--sizes", "20", "--format", "csv"]
+    options = [*GUIDED, "--drop", "sex,q,ill", *PER_ROW, *SHORT, "--repeats", "1", "--format", "csv"]
     works("compare", "rows.csv", *options, "--kl-weight", "5")
     out, err = capsys.readouterr()
     keywords = {name: values for name, values in per_row(rows).items() if name != "labelled"}
     expected = pi_xgb.compare(
         in_categories(rows)[FEATURES], rows["y"], rows[["z0", "z1"]], params=PARAMS, num_boost_round=6, repeats=1,
-        seed=0, sizes=[20], groups=rows["patient"], **{**CHOSEN, "kl_weight": 5}, **keywords,
+        seed=0, groups=rows["patient"], **{**CHOSEN, "kl_weight": 5}, **keywords,
     )  # fmt: skip
     np.testing.assert_allclose(pd.read_csv(io.StringIO(out))["gain"], expected.summary["gain"])
     assert str(expected) in err

@@ -153,22 +153,16 @@ def test_what_holds_of_every_table(seed, n_groups):
     pd.testing.assert_frame_equal(weighted, reported)
 
 
-def test_weights_beyond_what_a_sum_can_hold():
-    # The reason is told, instead of groups without positives.
-    with pytest.raises(ValueError, match=r"sample_weight must have a finite sum, got 1e\+308"):
-        metrics.group_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), sample_weight=[1e308] * 4)
-
-
-@pytest.mark.parametrize("n_null", [1, 99])
-def test_a_null_of_few_draws_is_refused(n_null):
-    with pytest.raises(ValueError, match=f"n_null.*100.*{n_null}"):
-        metrics.disparity_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), n_null=n_null)
+def test_a_null_has_a_hundred_draws_or_more():
+    of = [1, 0, 1, 0], [1, 0, 1, 0]
+    few, usual = (metrics.disparity_report(*of, sensitive_features=list("aabb"), n_null=n) for n in (1, 100))
+    pd.testing.assert_frame_equal(few, usual)
 
 
 @pytest.mark.parametrize(
     ("spoilt", "error", "message"),
     [
-        ({"metrics": []}, ValueError, r"metrics.*empty.*'statistical_parity'"),
+        ({"metrics": []}, ValueError, "metrics is an empty list"),
         ({"metrics": None}, ValueError, r"metrics.*'statistical_parity'.*None"),
         ({"random_state": "a"}, TypeError, r"random_state.*least 0.*'a'"),
         ({"random_state": -1}, ValueError, r"random_state.*least 0.*-1"),

@@ -114,10 +114,6 @@ class TestGroupReport:
         for report in reports[1:]:
             pd.testing.assert_frame_equal(report, reports[0])
 
-    def test_a_group_must_not_be_called_like_the_margins(self):
-        with pytest.raises(ValueError, match=r"sensitive_features.*'\(all\)'.*rename"):
-            metrics.group_report([1, 0, 1, 0], [1, 1, 1, 1], sensitive_features=["(all)", "(all)", "b", "b"], n_boot=0)
-
 
 class TestIntervals:
     @few
@@ -216,7 +212,7 @@ class TestIntervals:
             ({"confidence": 95}, ValueError, r"confidence.*0.*1.*95"),
             ({"threshold": None}, TypeError, r"threshold.*number.*None"),
             ({"threshold": [0.5, 0.5]}, TypeError, "threshold must be one number"),
-            ({"threshold": float("nan")}, ValueError, "threshold is NaN"),
+            ({"threshold": float("nan")}, ValueError, "threshold must .* got nan"),
             ({"threshold": 50}, ValueError, r"threshold.*0.*1.*50.*100"),
             ({"threshold": -0.1}, ValueError, r"threshold.*0.*1"),
         ],

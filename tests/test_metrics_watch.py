@@ -138,7 +138,6 @@ def test_watch_can_stop_training(data):
     [
         ("auc", r"metric.*function.*'statistical_parity'"),
         (3, "metric must be a function"),
-        ([], r"metric.*least one.*\[\]"),
         (["abroca", metrics.abroca], "metric.*two.*'abroca'"),
         ({"a:b": "abroca"}, "metric 'a:b'.*rename"),
         ({1: "abroca"}, "metric 1 .*rename"),

@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 import pi_xgb
 from pi_xgb._core.keywords import METHODS, SEES
 from pi_xgb._selection.scores import Score
-from pi_xgb._selection.splits import splits_of, subset
+from pi_xgb._selection.splits import splits_of
 from pi_xgb._selection.verdict import Measurement, Verdict
 from pi_xgb._stats.intervals import Interval
 from pi_xgb.constraints import DemographicParity
@@ -319,16 +319,6 @@ def test_a_teacher_without_two_folds_serves_both(sees):
             continue  # the table has the score after fewer rounds
         for fold, score in taught_by_hand(params, fold_of, features, dtrain, label, 3.0):
             assert own.score[fold] == pytest.approx(score, abs=2e-6)
-
-
-def test_a_subset_is_drawn_among_equals():
-    label, rows = np.r_[np.zeros(80), np.ones(40)], np.arange(120)
-    order = np.random.default_rng(5).permutation(120)
-    # Every fourth of one class in the order of chance, then of the other.
-    by_hand = np.sort(np.concatenate([order[order < 80], order[order >= 80]])[::4])
-    assert subset(label, rows, 30, seed=5).tolist() == by_hand.tolist()
-    sizes = np.array([len(subset(label, rows, n, seed=0)) for n in range(2, 120)])
-    assert (sizes == np.arange(2, 120)).all()
 
 
 def test_few_rows_are_dealt_more_often():

@@ -181,7 +181,6 @@ def test_compare_scores_every_objective_with_missing_labels(made: Made, objectiv
 NOT_COMPARED: dict[str, tuple[dict[str, Any], str]] = {
     "no queries": ({}, "pass groups=qid"),
     "scattered": ({"groups": np.arange(N_ROWS) % 40}, "must be adjacent"),
-    "sizes": ({"groups": np.arange(N_ROWS) // 6, "sizes": [30]}, r"sizes must be empty.*30"),
     "weights": ({"groups": np.arange(N_ROWS) // 6, "sample_weight": np.arange(1, N_ROWS + 1)}, "within a query"),
     "jpib": ({"groups": np.arange(N_ROWS) // 6, "method": "jpib"}, "an adaptive teacher"),
 }

@@ -255,7 +255,6 @@ def test_wrong_words_about_rows(monkeypatch, wrong, error, message):
     ("wrong", "message"),
     [
         ({"y": Rows().told.where(Rows().told > 0)}, "y has the same value in every labelled row, 1.0"),
-        ({"sizes": 25}, "sizes must be below the 25 labelled training rows"),
         ({"teacher_weight": pd.Series(np.ones(N))[::-1]}, "teacher_weight and X have the same index in another order"),
         ({"crossfit_groups": np.arange(N) % 2, "crossfit": 3}, "crossfit_groups has 2 distinct values for 3 folds"),
         ({"y": Rows().told.map({0: "ill", 1: "well"}), "nfold": 30}, "class '.*' has .* labelled rows for 30 folds"),

@@ -217,7 +217,7 @@ def test_folds_that_cannot_be_dealt():
             ValueError,
             "n_splits=5 greater than the number of samples: n_samples=3",
         ),
-        (lambda: LabelledKFold(5).split(rows.x), ValueError, "pass y to split"),
+        (lambda: LabelledKFold(5).split(rows.x), TypeError, "y must have one value per row, got None"),
         (lambda: LabelledKFold(3).split(rows.x[:-1], rows.y), ValueError, "inconsistent numbers of samples"),
         (lambda: LabelledKFold(1).split(rows.x, rows.y), ValueError, "n_splits=2 or more"),
         (lambda: LabelledKFold(2.5).split(rows.x, rows.y), ValueError, "number of folds must be of Integral type"),

@@ -41,7 +41,6 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         teacher_weight=rows.per_row.get("teacher_weight"),
         crossfit_groups=rows.per_row.get("crossfit_groups"),
         groups=rows.per_row.get("query", rows.per_row.get("crossfit_groups")),
-        sizes=arguments.sizes or (),
         constraints=constraints_of(arguments.constraint, rows),
         **choosing_of(arguments),
     )

@@ -24,7 +24,7 @@ from .._rows.scores import as_cut
 from .model import SavedModel, load_model
 from .options import check_target
 from .output import new_output, print_table
-from .rows import PER_ROW, TARGETS, Rows, later_rows
+from .rows import PER_ROW, TARGETS, later_rows
 from .table import Log, Source
 
 MORE = {"logloss": ["auc", "error"], "mlogloss": ["merror"], "ndcg": ["ndcg@5", "ndcg@10"], "map": ["map@5", "map@10"]}
@@ -51,7 +51,9 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         option = "--groups" if arguments.groups else "--threshold"
         raise ValueError(f"{option} requires a model of two classes (binary:logistic), got {model.objective}")
     source = Source(arguments.data, arguments.missing, log)
-    rows, frame = _read_rows(arguments, model, source, log)
+    given = {name: [column] for name in (*TARGETS, *PER_ROW) if (column := getattr(arguments, name, None))}
+    columns = {"features": model.features, "groups": arguments.groups, **given}
+    rows, frame = later_rows(source, columns, log, model.categories, model.classes, model.objective, model.in_pieces)
     matrix = rows.student()
     if not arguments.groups:
         print_table(_metrics(model, matrix, arguments.threshold), arguments.format)
@@ -70,13 +72,6 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
         models = {arguments.model: model.booster}
         report(path, models, matrix, evaluated_on=source.name, overwrite=arguments.force, **common)
         log(f"{path}: written")
-
-
-def _read_rows(arguments: argparse.Namespace, model: SavedModel, source: Source, log: Log) -> tuple[Rows, pd.DataFrame]:
-    """Return the test rows, and the columns of the file."""
-    given = {name: [column] for name in (*TARGETS, *PER_ROW) if (column := getattr(arguments, name, None))}
-    columns = {"features": model.features, "groups": arguments.groups, **given}
-    return later_rows(source, columns, log, model.categories, model.classes, model.objective, model.in_pieces)
 
 
 def _metrics(model: SavedModel, rows: xgboost.DMatrix, threshold: float) -> pd.DataFrame:

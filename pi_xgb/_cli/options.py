@@ -83,8 +83,6 @@ def teacher_kind(text: str) -> Any:
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         kinds = ", ".join(TEACHERS)
         raise _wrong(f"be {kinds} or MODULE:FACTORY, a function without arguments ({error})", text) from error
-    finally:
-        sys.path.remove(str(Path.cwd()))
 
 
 _LEARN, _TEACH, _CHOOSE = "train tune compare frontier", "train tune compare", "tune compare"
@@ -156,7 +154,6 @@ OPTIONS = (
     _option("--n-boot", "evaluate frontier", "draws for intervals, 0 for none", type=int, default=1000),
     _option("--folds", "tune compare frontier", "of the cross-validation", type=int, default=5),
     _option("--repeats", _CHOOSE, "of the folds (default: 2 in compare, more with few rows in tune)", type=int),
-    _listed("--sizes", "compare", "training rows of a learning curve, as 200,1000", whole_numbers),
     _option("--jobs", "tune compare frontier", "folds in parallel (default: by the rows)", type=int),
     _option("--resume", _CHOOSE, "keep finished folds in a file: the same command continues", metavar="FILE"),
     _option("--seed", _JUDGE, "of every random choice", type=int, default=0),
@@ -212,14 +209,6 @@ def check_target(arguments: argparse.Namespace, objective: str | None) -> None:
     if given != needed:
         chosen, found = objective or "training without --objective", " and ".join(given) or "no such option"
         raise ValueError(f"{chosen} needs {' and '.join(needed)}, got {found}: name these, or another objective")
-
-
-def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return XGBoost's params, including the objective."""
-    params = {"objective": arguments.objective, "seed": arguments.seed, **dict(arguments.params)}
-    if arguments.objective not in (None, objective := params["objective"]):
-        raise ValueError(f"--objective must be that of --params, {objective}, got {arguments.objective}: name it once")
-    return params
 
 
 _OTHER_NAMES = {

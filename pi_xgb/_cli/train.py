@@ -30,13 +30,11 @@ import argparse
 from typing import Any
 
 import xgboost
-from xgboost.callback import TrainingCallback
 
 from .._core.keywords import Keywords, default_kl_weight
 from .._core.losses import LOSSES
 from .._core.train import lines_about, train_by
 from .._core.training import Boosting
-from .._progress import progress_bar
 from .._xgb.booster import best_round
 from .model import new_model_file, write_model
 from .options import SINGLE
@@ -64,9 +62,8 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     keywords = _teacher_keywords(arguments, params, rows, valid)
     evals = [] if valid is None else [(valid.student(), "valid")]
     own = {"evals_result": history, "early_stopping_rounds": arguments.early_stopping, "verbose_eval": False}
-    with progress_bar(arguments.rounds, "rounds", None) as step:
-        boosting = Boosting(rows.student(), arguments.rounds, evals, {**own, "callbacks": [_Steps(step)]})
-        booster, guides = train_by(Keywords.of(keywords), params, boosting, "auto")
+    boosting = Boosting(rows.student(), arguments.rounds, evals, own)
+    booster, guides = train_by(Keywords.of(keywords), params, boosting, "auto")
     write_model(path, booster, training, arguments)
     log(f"{path}: {_summary(booster, history.get('valid', {}))}")
     for line in lines_about(guides):
@@ -104,17 +101,6 @@ def _teacher_keywords(
             constraints = [(teacher, weight), *constraints]
         keywords["teacher"] = constraints
     return keywords
-
-
-class _Steps(TrainingCallback):
-    """Calls a function after every round."""
-
-    def __init__(self, step: Any) -> None:
-        self._step = step
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        self._step()
-        return False
 
 
 def _summary(booster: xgboost.Booster, history: dict[str, list[float]]) -> str:

@@ -102,8 +102,8 @@ def fair_importance(
         - ``fair_importance[class=...]`` or ``fair_importance[target=...]``: one for each if there are several.
         - ``fair_importance[group=...]``: each group against all others, if there are more than two.
 
-        ``attrs`` has the settings: metric, node_value, bound, normalize, absent_group, iteration_range, n_trees, groups
-        and surrogate, which is None or a dict with the fidelity (``r2``, ``agreement``), ``params`` and ``rounds``.
+        ``attrs`` has iteration_range, n_trees, groups and surrogate, which is None or a dict with the fidelity (``r2``,
+        ``agreement``), ``params`` and ``rounds``.
 
     Notes
     -----
@@ -178,11 +178,6 @@ def fair_importance(
         frame.insert(1, "fair_importance_low", low)
         frame.insert(2, "fair_importance_high", high)
     frame.attrs = {
-        "metric": metric,
-        "node_value": node_value,
-        "bound": bool(bound),
-        "normalize": bool(normalize),
-        "absent_group": absent_group,
         "iteration_range": (subject.begin, subject.end),
         "n_trees": subject.n_trees,
         "groups": groups.names.tolist(),

@@ -16,7 +16,7 @@ from .._rows.supervision import row_weights
 from .._xgb.booster import rounds_in_use
 from .._xgb.trees import ALL_OUTPUTS, Array, TreeArrays, forest_with_leaves, read_trees
 from .sklearn_trees import SklearnSubject, has_trees
-from .surrogate import Predictions, fidelity, fit_surrogate, merged_params, predictions_of
+from .surrogate import DEFAULTS, Predictions, fidelity, fit_surrogate, predictions_of
 
 
 class Subject:
@@ -127,7 +127,7 @@ def subject_of(
         return subject
     if isinstance(X, xgboost.DMatrix):
         raise TypeError("X must be a DataFrame or an array where the model is no booster, got a DMatrix: pass a table")
-    params = merged_params(surrogate_params)
+    params = DEFAULTS | dict(surrogate_params or {})
     predictions = predictions_of(model, X, n_rows)
     booster, data = fit_surrogate(X, predictions.mean, row_weights(weight, n_rows), params, surrogate_rounds)
     found = Subject(booster, data, 0, booster.num_boosted_rounds(), predictions)

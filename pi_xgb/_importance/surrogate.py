@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +12,8 @@ import xgboost
 from .._rows.per_row import FINITE, per_row
 from .._xgb.trees import Array
 
-DEFAULTS = {"objective": "reg:squarederror", "max_depth": 6, "learning_rate": 1.0, "reg_lambda": 0.0}
-"""An ordinary regression tree: no shrinkage, no penalty."""
-
-ALIASES = {"learning_rate": "eta", "reg_lambda": "lambda"}
+DEFAULTS = {"objective": "reg:squarederror", "max_depth": 6, "eta": 1.0, "lambda": 0.0}
+"""An ordinary regression tree: no shrinkage, no penalty. A ``learning_rate`` or ``reg_lambda`` wins in XGBoost."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +42,6 @@ def predictions_of(model: Any, X: Any, n_rows: int) -> Predictions:
         mean = np.ascontiguousarray(mean[:, -1])
     of_classes = hasattr(model, "predict_proba") or classes is not None or n_columns > 1
     return Predictions(mean, None if classes is None else np.asarray(classes), of_classes)
-
-
-def merged_params(params: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the user's parameters over the defaults, aliases included."""
-    given = dict(params or {})
-    return {name: value for name, value in DEFAULTS.items() if ALIASES.get(name) not in given} | given
 
 
 def fit_surrogate(

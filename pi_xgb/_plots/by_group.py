@@ -162,13 +162,12 @@ def plot_scores(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['f (75 % above)', 'm (25 % above)', 'threshold 0.5']
     """
-    check_whole("bins", bins, 1)
     cut = None if threshold is None else as_threshold(threshold)
     scores = as_scores(y_score, FINITE)
     groups, weights = as_groups(sensitive_features, scores.size), as_weights(sample_weight, scores.size)
-    ax = as_axes(ax)
     is_share = scores.min() >= 0 and scores.max() <= 1
     edges = np.histogram_bin_edges(scores, bins, range=(0, 1) if is_share else None)
+    ax = as_axes(ax)
     for code, style in enumerate(_styles(groups.codes)):
         chosen = groups.codes == code
         if not (weight := weights[chosen]).any():

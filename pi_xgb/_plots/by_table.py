@@ -195,14 +195,14 @@ def plot_kl_weight_path(
     return finish(ax, "kl_weight (not to scale)", f"held-out {name} ({direction})", legend=True)
 
 
-def as_table(table: Any, needed: Sequence[str] = (), hint: str = "", name: str = "table") -> pd.DataFrame:
+def as_table(table: Any, needed: Sequence[str] = (), hint: str = "") -> pd.DataFrame:
     """Return the table; raise unless it is a DataFrame with rows and the needed columns."""
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"{name} must be a pandas.DataFrame, got {type(table).__name__}")
+        raise TypeError(f"table must be a pandas.DataFrame, got {type(table).__name__}")
     if table.empty:
-        raise ValueError(f"{name} must have rows, got none")
+        raise ValueError("table must have rows, got none")
     if lacking := [column for column in needed if column not in table.columns]:
-        raise ValueError(f"{name} lacks {', '.join(map(repr, lacking))}, got {list(table.columns)}: {hint}")
+        raise ValueError(f"table lacks {', '.join(map(repr, lacking))}, got {list(table.columns)}: {hint}")
     return table
 
 
@@ -259,33 +259,19 @@ def plot_selection(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Ax
             ring: dict[str, Any] = {"markersize": 14, "fillstyle": "none", "color": REFERENCE}
             ax.plot(along[rows["chosen"]], rows["gain"][rows["chosen"]], "o", label="chosen", **ring)
     ticks = sorted(taught["kl_weight"].unique())
-    _log_axis(ax, ticks, [f"{weight:g}" for weight in ticks])
+    ax.set_xscale("log")
+    ax.set_xticks(ticks, [f"{weight:g}" for weight in ticks])
+    ax.set_xticks([], minor=True)
     return finish(ax, "kl_weight", f"{better_by}, against plain XGBoost", legend=True)
 
 
-def _log_axis(ax: Axes, ticks: list[float], labels: list[str]) -> None:
-    ax.set_xscale("log")
-    ax.set_xticks(ticks, labels)
-    ax.set_xticks([], minor=True)
-
-
 def plot_comparison(summary: pd.DataFrame, better_by: str, ax: Axes | None) -> Axes:
-    """Plot the gain of each model over plain XGBoost, with intervals: at one size as rows, at several as lines."""
-    sizes = summary.index.unique("size")
-    models = [model for model in summary.index.unique("model") if model != "plain XGBoost"]
-    ax, gain = as_axes(ax), f"{better_by}, against plain XGBoost"
-    if len(sizes) == 1:
-        own = summary.loc[sizes[0]].loc[models]
-        ax.axvline(0, color=REFERENCE)
-        errors = [own["gain"] - own["low"], own["high"] - own["gain"]]
-        ax.errorbar(own["gain"], range(len(models)), xerr=errors, fmt="o", color=PALETTE[0])
-        ax.set_yticks(range(len(models)), models)
-        ax.invert_yaxis()
-        return finish(ax, gain, "")
-    ax.axhline(0, color=REFERENCE, label="plain XGBoost")
-    for position, model in zip(cycle(range(MOST)), models, strict=False):
-        own = summary.xs(model, level="model")
-        ax.fill_between(own.index, own["low"], own["high"], color=PALETTE[position], alpha=0.12)
-        ax.plot(own.index, own["gain"], label=model, **stroke(position))
-    _log_axis(ax, list(sizes), [f"{size:,}" for size in sizes])
-    return finish(ax, "labelled training rows", gain, legend=True)
+    """Plot the gain of each model over plain XGBoost, with intervals."""
+    own = summary.droplevel("size").drop("plain XGBoost")
+    ax = as_axes(ax)
+    ax.axvline(0, color=REFERENCE)
+    errors = [own["gain"] - own["low"], own["high"] - own["gain"]]
+    ax.errorbar(own["gain"], range(len(own)), xerr=errors, fmt="o", color=PALETTE[0])
+    ax.set_yticks(range(len(own)), own.index)
+    ax.invert_yaxis()
+    return finish(ax, f"{better_by}, against plain XGBoost", "")

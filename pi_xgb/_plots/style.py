@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .._rows.checks import needed_module
 from .._rows.names import in_words, printable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def stroke(position: int) -> dict[str, Any]:
 
 def as_axes(ax: Axes | None) -> Axes:
     """Return the user's Axes, or the Axes of a new pyplot figure; call it once all else is checked."""
-    check_installed("matplotlib", "plots", "plot")
+    needed_module("matplotlib", "plots need matplotlib", "plot")
     if ax is None:
         from matplotlib import pyplot
 
@@ -41,14 +41,6 @@ def as_axes(ax: Axes | None) -> Axes:
     if not hasattr(ax, "plot") or not hasattr(ax, "fill_between"):
         raise TypeError(f"ax must be a matplotlib Axes or None, got {type(ax).__name__}: pass one of plt.subplots()")
     return ax
-
-
-def check_installed(library: str, use: str, extra: str) -> None:
-    """Raise without an optional library, before the work."""
-    try:
-        import_module(library)
-    except ImportError as error:
-        raise ImportError(f'{use} need {library}: pip install ".[{extra}]" in a checkout') from error
 
 
 def short(name: Hashable) -> str:

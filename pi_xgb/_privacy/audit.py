@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._rows.checks import check_confidence, check_whole
 from .._rows.tables import as_frame, as_table
 from .bounds import best_cut, bound_of, from_guesses
-from .budget import check_delta, check_real
+from .budget import check_delta
 
 FEWEST_RUNS = 20
 N_LABELLED, N_PROBES = 400, 2000
@@ -133,8 +133,6 @@ def audit(
     if not callable(train) or not callable(observe):
         raise TypeError("train and observe must be functions, of a table of privileged values and of the model")
     check_whole("runs", runs, FEWEST_RUNS)
-    check_whole("seed", seed, 0)
-    check_real(confidence, "confidence")
     check_confidence(confidence)
     check_delta(delta)
     tables = as_table(z, "z"), as_table(other, "other")

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
+from .._rows.checks import needed_module
 from .bounds import largest
 from .budget import Spent
 from .domain import Domain
-from .mechanisms import needed_module
 
 ROUNDS, LEARNING_RATE, BINNING_SHARE = 300, 0.01, 0.1
 """interpret's own defaults, passed explicitly because the accounting needs them."""
@@ -34,7 +34,7 @@ class DPEBM:
     """interpret's differentially private explainable boosting machine."""
 
     def __init__(self, domain: Domain, random_state: int | None) -> None:
-        self._interpret = needed_module("interpret.privacy", "teacher='dp-ebm' needs interpret")
+        self._interpret = needed_module("interpret.privacy", "teacher='dp-ebm' needs interpret", "private")
         self._bounds = [(column.low, column.high) for column in domain.columns]
         self._random_state = random_state
         wide = [column.name for column in domain.columns if column.size(1) > _FINE_BINS]

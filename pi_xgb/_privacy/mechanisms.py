@@ -6,12 +6,12 @@ OpenDP computes the epsilon of each mechanism, rounded up. It must be at most th
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from .._arrays import Array
+from .._rows.checks import needed_module
 
 STEPS = 2**20
 """The number of steps that a row's value is rounded to before Laplace noise is added."""
@@ -84,16 +84,8 @@ def noisy_shares(shares: Array, kind: str, epsilon: float, source: Source) -> tu
     return 0.5 + (bits - 0.5) * spread, response
 
 
-def needed_module(name: str, message: str) -> Any:
-    """Return a module of the extra "private", which has no types; raise the message if it is absent."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ImportError(f'{message}: pip install ".[private]" in a checkout') from error
-
-
 def _opendp() -> Any:
-    prelude = needed_module("opendp.prelude", "PrivateTeacher needs OpenDP")
+    prelude = needed_module("opendp.prelude", "PrivateTeacher needs OpenDP", "private")
     prelude.enable_features("contrib")
     return prelude
 

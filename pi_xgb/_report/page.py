@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from .._plots.by_group import plot_calibration, plot_roc, plot_scores
-from .._plots.by_table import plot_importance, plot_kl_weight_path
+from .._plots.by_table import plot_importance
 from .._plots.style import SIZE
 from .._rows.names import in_words, printable
 from ..metrics._report import ALL
@@ -119,21 +119,14 @@ def picture(plot: Callable[..., Any], caption: str) -> tuple[str, str]:
     return f"data:image/svg+xml;base64,{b64encode(target.getvalue()).decode()}", caption
 
 
-def draw(
-    models: Sequence[ScoredModel], rows: ReportRows, numbers: Numbers, cv_table: pd.DataFrame | None, max_features: int
-) -> dict[str, Any]:
-    """Return the pictures of each section; those of groups and features by model."""
-    path = "Cross-validated score over kl_weight, each at its best round; 0 is plain XGBoost."
+def draw(models: Sequence[ScoredModel], rows: ReportRows, numbers: Numbers, max_features: int) -> dict[str, Any]:
+    """Return the pictures of groups and of features by model."""
     bars = "Fair importance (to the left: splits on the feature add bias) beside gain,"
     features = {
         name: [picture(partial(plot_importance, own.features, max_features=max_features), f"{bars} {name}.")]
         for name, own in numbers.items()
     }
-    return {
-        "performance": [] if cv_table is None else [picture(partial(plot_kl_weight_path, cv_table), path)],
-        "groups": {model.name: list(_plots_of(model, rows)) for model in models},
-        "features": features,
-    }
+    return {"groups": {model.name: list(_plots_of(model, rows)) for model in models}, "features": features}
 
 
 def _plots_of(model: ScoredModel, rows: ReportRows) -> Iterator[tuple[str, str]]:

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from .._files import new_file, write_file
-from .._plots.by_table import as_table, best_rounds
-from .._plots.style import check_installed
 from .._progress import progress_bar
-from .._rows.checks import check_bootstrap, check_choice, check_whole
+from .._rows.checks import check_bootstrap, check_choice, check_whole, needed_module
 from .card import model_cards
 from .models import read_models, read_rows
 from .numbers import compute
@@ -36,7 +33,6 @@ def report(
     title: str = "Model report",
     evaluated_on: str | None = None,
     importance_metric: Literal["dp", "eo"] = "dp",
-    cv_table: pd.DataFrame | None = None,
     pictures: bool = True,
     max_features: int = 15,
     n_boot: int = 1000,
@@ -88,8 +84,6 @@ def report(
         The data of the page in your words, such as the name of the file and the dates of its rows.
     importance_metric : {"dp", "eo"}, default="dp"
         The heading of the page, and the ``metric`` of :func:`pi_xgb.importance.fair_importance`.
-    cv_table : pandas.DataFrame, default=None
-        The table of :func:`pi_xgb.cv` for several values of ``kl_weight``, to show how the value was chosen.
     pictures : bool, default=True
     max_features : int, default=15
         Whether to draw, which needs matplotlib, and the number of features to show.
@@ -138,19 +132,11 @@ def report(
     cards = None if json is None else new_file(json, "json", overwrite=overwrite)
     if cards is not None and cards.absolute() == target.absolute():
         raise ValueError(f"json must name another file than path, got {str(json)!r} for both")
-    check_installed("jinja2", "pages", "report")
-    if not isinstance(title, str):
-        raise TypeError(f"title must be a string, got {title!r}: pass a heading")
-    if not isinstance(evaluated_on, str | None):
-        raise TypeError(f"evaluated_on must be a string, got {evaluated_on!r}: name the file and the dates of the rows")
+    needed_module("jinja2", "pages need jinja2", "report")
     check_choice(importance_metric, ("dp", "eo"), "importance_metric")
     check_whole("max_features", max_features, 1)
     if pictures:
-        check_installed("matplotlib", "plots", "plot")
-    if cv_table is not None:
-        if not pictures:
-            raise ValueError("cv_table must be None with pictures=False: leave it out, or pass pictures=True")
-        best_rounds(as_table(cv_table, name="cv_table"), None, None)
+        needed_module("matplotlib", "plots need matplotlib", "plot")
     check_bootstrap(n_boot, confidence)
     if isinstance(random_state, np.random.Generator):  # the same resamples for every table and every model
         random_state = int(random_state.integers(2**63))
@@ -170,7 +156,7 @@ def report(
         title=title,
         summary=summary(rows, numbers, n_boot, confidence),
         notes=[*small_groups(rows), *(text for text, _, is_ours in noted if is_ours)],
-        pictures=draw(scored, rows, numbers, cv_table, max_features) if pictures else {"groups": {}, "features": {}},
+        pictures=draw(scored, rows, numbers, max_features) if pictures else {"groups": {}, "features": {}},
         trained=trained,
         params={model.name: model_params(model) for model in scored},
         settings=page_settings(rows, how, importance_metric, evaluated_on),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,14 @@ def check_no_mask(values: Any, name: str) -> None:
     """Raise if a mask hides values, since NumPy would pass the values under the mask on."""
     if isinstance(values, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(values).tolist()):
         raise TypeError(f"{name} is a masked array, whose hidden values would be read: pass array.filled(...)")
+
+
+def needed_module(name: str, need: str, extra: str) -> Any:
+    """Return a module of an optional library, or raise with its extra; ``need`` says what needs which library."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(f'{need}: pip install ".[{extra}]" in a checkout') from error
 
 
 def check_folder(path: os.PathLike[str] | str) -> Path:

@@ -72,10 +72,9 @@ def read_target(
         raise TypeError(f"{name} must have classes of one sortable type, got {types}: convert them to text") from error
     distinct = np.asarray(distinct, known.dtype)
     if len(distinct) < 2:
-        row = "row" if labelled.all() else "labelled row"
         raise ValueError(
-            f"{name} has the same value in every {row}, {distinct.tolist()[0]!r}: there is one class or one number to "
-            "learn, add rows with another"
+            f"{name} has the same value in every labelled row, {distinct.tolist()[0]!r}: there is one class or one "
+            "number to learn, add rows with another"
         )
     for text in [value for value in distinct if isinstance(value, str) and (value in EMPTY or not value.strip())]:
         # NumPy makes "nan" of NaN among texts, and forms make " " of no answer.

@@ -151,6 +151,5 @@ def as_columns(name: str, array: NDArray[Any], *, several: bool) -> NDArray[Any]
     if array.ndim == 2 and array.shape[1] == 1:
         return array[:, 0]
     if array.ndim > 2 or (array.ndim == 2 and not several):
-        columns = "one column or several" if several else "one column"
-        raise ValueError(f"{name} must have {columns}, got shape {array.shape}: pass one column at a time")
+        raise ValueError(f"{name} must have one column, got shape {array.shape}: pass one column at a time")
     return array

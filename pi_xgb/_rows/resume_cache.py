@@ -31,8 +31,6 @@ class ResumeCache:
     def __init__(self, path: Any, resume_key: Any, search: str, inputs: Mapping[str, Any]) -> None:
         if not isinstance(path, (str, os.PathLike, type(None))):
             raise TypeError(f"resume must name a file, got {path!r}: pass its path")
-        if not isinstance(resume_key, (str, type(None))):
-            raise TypeError(f"resume_key must be a text, got {resume_key!r}: pass one such as '1'")
         if path is None and resume_key is not None:
             raise ValueError(f"resume_key is read with resume only, got {resume_key!r} alone: pass resume as well")
         self._path = None if path is None else new_file(path, "resume", overwrite=True)

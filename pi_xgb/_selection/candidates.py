@@ -158,6 +158,5 @@ def _teachers(teacher: Any) -> list[Any]:
             f"teacher must be a word or an estimator, to be trained in every fold, got a {type(teacher).__name__}: "
             "hold rows out, and compare students of several kl_weight by train(teacher=..., evals=...)"
         )
-    if hasattr(teacher, "fit"):
-        return [teacher]
-    return checked_list(teacher, "teacher", check_teacher_word)
+    # An ensemble of scikit-learn's is an estimator and can be iterated over.
+    return checked_list([teacher] if hasattr(teacher, "fit") else teacher, "teacher", check_teacher_word)

@@ -14,7 +14,7 @@ from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.losses import LOSSES
 from .._plots.by_table import plot_comparison
-from .._rows.checks import check_choice, check_confidence, check_whole, several
+from .._rows.checks import check_choice, check_confidence
 from .._rows.labels import Target, read_target, warn_of_odd_classes
 from .._rows.per_row import check_count, on_host
 from .._rows.supervision import read_groups, row_weights
@@ -26,7 +26,7 @@ from .._xgb.params import user_params
 from .candidates import Candidate, candidates_of
 from .rivals import BASELINE, RIVALS, SELF, SHUFFLED, STUDENT, TEACHER, compared_models, rivals_of
 from .scores import Score, score_of
-from .splits import held_out_ratio, subset
+from .splits import held_out_ratio
 from .students import Students, search
 from .verdict import Measurement, Verdict, student_of
 
@@ -53,7 +53,6 @@ def compare(
     maximize: bool | None = None,
     standard_errors: float | None = None,
     sample_weight: Any = None,
-    sizes: Sequence[int] | int = (),
     nfold: int = 5,
     repeats: int = 2,
     folds: Any = None,
@@ -113,9 +112,6 @@ def compare(
         Constraints hold for all models, so that the comparison is fair.
     sample_weight : array-like of float, default=None
         One weight per row, the same in a query where rows are ranked; counts in training and in every score.
-    sizes : int or sequence of int, default=()
-        For a learning curve: further numbers of labelled training rows (one or several), drawn from those of each
-        fold; all rows without a label stay.
     nfold : int, default=5
     repeats : int, default=2
     folds : splitter or list of (rows, rows), default=None
@@ -136,8 +132,8 @@ def compare(
 
     Notes
     -----
-    By default five boosted models and the rivals are scored in each of ten folds and at each size, which is what the
-    progress counts.
+    By default five boosted models and the rivals are scored in each of ten folds, which is what the progress counts.
+    For a learning curve, compare with fewer labels: replace some of y by NaN.
 
     Examples
     --------
@@ -167,7 +163,7 @@ def compare(
     for matrix in (dtrain, privileged_rows):
         matrix.set_info(**fields)
     if target.objective in LOSSES and LOSSES[target.objective].by_query:
-        _rank(dtrain, privileged_rows, groups, weight, sizes)
+        _rank(dtrain, privileged_rows, groups, weight)
     elif weight is not None:
         dtrain.set_weight(weight)
     config = Keywords(privileged_rows, teacher_params=teacher_params, labelled=target.labelled, **rows)
@@ -177,13 +173,12 @@ def compare(
     if len(taught) > 1:
         raise ValueError(f"compare takes one student, got {', '.join(item.name for item in taught)}: use pi_xgb.select")
     student = taught[0]
-    splits = sized(students, students.splits(nfold, repeats, folds, seed, target.classes), sizes, seed)
+    splits = students.splits(nfold, repeats, folds, seed, target.classes)
     students.check([student, student.without_privileged()], splits)
     has_rivals = students.spec.loss.has_gradient and not constraints
     models = compared_models(student, students, seed)
     found = search("compare", models, splits, score, given, rivals_of if has_rivals else None)
-    ratio = held_out_ratio([split for split in splits if split.size == splits[-1].size])
-    measurement = Measurement(score, ratio, students.n_labelled, standard_errors, confidence)
+    measurement = Measurement(score, held_out_ratio(splits), students.n_labelled, standard_errors, confidence)
     return Comparison(table_of(splits, found, score), measurement, student)
 
 
@@ -193,14 +188,14 @@ class Comparison:
     Attributes
     ----------
     table
-        A row for each size, repeat, fold and model: its score, its gain over plain XGBoost there, and its rounds.
-        Sizes, ``n_train`` and ``n_test`` count labelled rows.
+        A row for each repeat, fold and model: its score, its gain over plain XGBoost there, and its rounds.
+        ``size``, ``n_train`` and ``n_test`` count labelled rows.
     summary
-        By size and model: mean score, mean gain over plain XGBoost with its corrected standard error (``gain_se``) and
-        interval (``low``, ``high``), and the share of the folds in which the model is better (``better``). Positive
-        gains are improvements for every metric.
+        By size (the least ``n_train``) and model: mean score, mean gain over plain XGBoost with its corrected standard
+        error (``gain_se``) and interval (``low``, ``high``), and the share of the folds in which the model is better
+        (``better``). Positive gains are improvements for every metric.
     recommendation
-        The model to deploy, for the largest size: "student", "self-distillation", "plain XGBoost" or a rival.
+        The model to deploy: "student", "self-distillation", "plain XGBoost" or a rival.
     verdict
         What to deploy, the gain to expect, and what would change that; ``print(comparison)`` adds the scores.
     evidence
@@ -224,17 +219,16 @@ class Comparison:
     def __init__(self, table: pd.DataFrame, measurement: Measurement, candidate: Candidate) -> None:
         self.table, self.confidence = table, measurement.confidence
         self.metric, self.maximize = measurement.score.name, measurement.score.maximised
-        self._models, self._sizes = list(dict.fromkeys(table["model"])), sorted(set(table["size"]))
+        self._scores = table.pivot(index=["repeat", "fold"], columns="model", values="score")
         taught, alone = (student_of(item) for item in (candidate, candidate.without_privileged()))
         words = {BASELINE: BASELINE, STUDENT: taught, SELF: alone, **RIVALS}
-        deployable = [model for model in words if model in self._models]
-        scores = self._scores(self._sizes[-1])
+        deployable = [model for model in words if model in self._scores]
         models = [words[model] for model in deployable]
-        by_model = scores[deployable].to_numpy().T
+        by_model = self._scores[deployable].to_numpy().T
         self._verdict = Verdict.of(measurement, models, by_model, deployable.index(STUDENT))
         groups = table.groupby(["size", "model"], sort=False)
-        self.summary = groups[["score"]].mean().sort_index(level="size", sort_remaining=False)
-        gains = [self.difference(str(model), BASELINE, size) for size, model in self.summary.index]
+        self.summary = groups[["score"]].mean()
+        gains = [self.difference(str(model), BASELINE) for _, model in self.summary.index]
         self.summary[["gain", "gain_se", "low", "high"]] = gains
         self.summary["better"] = groups["gain"].agg(lambda gain: (gain > 0).mean())
         self.recommendation = deployable[self._verdict.chosen]
@@ -243,33 +237,24 @@ class Comparison:
     @property
     def evidence(self) -> bool:
         """Whether privileged features improve the model."""
-        n_folds = int((self.table["size"] == self._sizes[-1]).sum()) // len(self._models)
-        one_sided = student(n_folds - 1, max(2 * self.confidence - 1, 0.0))
+        one_sided = student(len(self._scores) - 1, max(2 * self.confidence - 1, 0.0))
         gain, *others = (self.difference(STUDENT, model) for model in (BASELINE, SELF, SHUFFLED))
         # A gain that is equal in all folds has an unknown error.
         ahead = all(other.error > 0 and other.mean > one_sided * other.error for other in others)
         return gain.error > 0 and gain.low > 0 and ahead
 
-    def difference(self, model: str, other: str, size: int | None = None) -> Interval:
-        """The gain of one model over another on the same held-out rows; by default at the largest size."""
+    def difference(self, model: str, other: str) -> Interval:
+        """The gain of one model over another on the same held-out rows."""
         for name in (model, other):
-            check_choice(name, self._models, "model")
-        size = self._sizes[-1] if size is None else size
-        if size not in self._sizes:
-            raise ValueError(f"size must be one of {', '.join(map(str, self._sizes))}; got {size!r}")
-        scores = self._scores(size)
-        return self._verdict.measurement.gain(scores[model].to_numpy(), scores[other].to_numpy())
-
-    def _scores(self, size: int) -> pd.DataFrame:
-        rows = self.table[self.table["size"] == size]
-        return rows.pivot(index=["repeat", "fold"], columns="model", values="score")
+            check_choice(name, self.table["model"].unique().tolist(), "model")
+        return self._verdict.measurement.gain(self._scores[model].to_numpy(), self._scores[other].to_numpy())
 
     def plot(self, ax: Any = None) -> Any:
-        """The gain of each model over plain XGBoost with its interval, or along the size; needs matplotlib."""
+        """The gain of each model over plain XGBoost with its interval; needs matplotlib."""
         return plot_comparison(self.summary, self._verdict.measurement.score.unit, ax)
 
     def __str__(self) -> str:
-        return self._verdict.text(self.summary.loc[self._sizes[-1], ["score", "gain", "low", "high"]])
+        return self._verdict.text(self.summary.droplevel("size")[["score", "gain", "low", "high"]])
 
     def __repr__(self) -> str:
         return f"<Comparison: {self._verdict.instruction} {self._verdict.expectation}>"
@@ -278,15 +263,15 @@ class Comparison:
 def table_of(splits: Sequence[Split], found: Sequence[dict[str, Any]], score: Score) -> pd.DataFrame:
     """Return a row per fold and model.
 
-    The rounds of a student are those that are best on average in the other folds of the same size and repeat, so that
-    the held-out rows of a fold do not choose the rounds by which they are scored.
+    The rounds of a student are those that are best on average in the other folds of the same repeat, so that the
+    held-out rows of a fold do not choose the rounds by which they are scored.
     """
-    cells = []
+    cells, size = [], min(len(split.train) for split in splits)  # one number for folds that differ by a row or so
     for split, outcome in zip(splits, found, strict=True):
         beside = [
             other
             for place, other in zip(splits, found, strict=True)
-            if place is not split and (place.size, place.repeat) == (split.size, split.repeat)
+            if place is not split and place.repeat == split.repeat
         ]
         lines = []
         for model, (curve, _) in outcome.items():
@@ -296,27 +281,9 @@ def table_of(splits: Sequence[Split], found: Sequence[dict[str, Any]], score: Sc
         cell = pd.DataFrame(lines, columns=["model", "score", "rounds"])
         gain = score.sign * (cell["score"] - cell["score"][0]) + 0.0  # no -0
         of_split = {"repeat": split.repeat, "fold": split.fold, "n_train": len(split.train), "n_test": len(split.test)}
-        cells.append(cell.assign(size=split.size, gain=gain, **of_split))
+        cells.append(cell.assign(size=size, gain=gain, **of_split))
     columns = ["size", "repeat", "fold", "model", "score", "gain", "rounds", "n_train", "n_test"]
     return pd.concat(cells, ignore_index=True)[columns]
-
-
-def sized(students: Students, splits: Sequence[Split], sizes: Any, seed: int) -> list[Split]:
-    """Return every fold at every number of labelled training rows."""
-    label = students.spec.loss.label_of(students.dtrain)
-    full, labelled = min(len(split.train) for split in splits), "labelled " * (students.labelled is not None)
-    for size in (sizes := several(sizes)):
-        check_whole("sizes", size, 2)
-        if size >= full:
-            raise ValueError(f"sizes must be below the {full} {labelled}training rows of a fold, got {size}: use fewer")
-    cells = []
-    for number, split in enumerate(splits):
-        for size in sorted(set(sizes)):
-            rows = subset(label, split.train, size, seed + number)
-            cells.append(split._replace(train=rows, shared=None, size=int(size)))
-        # Folds differ by a row or so; the curve has one point for all of them.
-        cells.append(split._replace(size=full))
-    return cells
 
 
 def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
@@ -335,13 +302,11 @@ def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
     return Target(bounds[:, 0], objective, None, None if known.all() else known), fields
 
 
-def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any, sizes: Any) -> None:
+def _rank(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, groups: Any, weight: Any) -> None:
     """Set ``groups`` as the queries of both matrices."""
     queries = read_groups(groups, dtrain.num_row())
     if queries is None:
         raise ValueError("groups must be passed to rank rows within queries: pass groups=qid, one value per row")
-    if np.size(sizes):
-        raise ValueError(f"sizes must be empty where rows are ranked, got {sizes!r}: drawn rows would split queries")
     if len(runs(pd.factorize(queries)[0])[0]) > len(pd.unique(queries)):
         raise ValueError("the rows of a query must be adjacent where rows are ranked: sort all values per row by group")
     set_queries(dtrain, queries, weight)

@@ -276,11 +276,6 @@ class Selection:
         """The keywords of :func:`pi_xgb.train`, a new dict each time."""
         return {**self._chosen.train_keywords, "num_boost_round": self._rounds}
 
-    @property
-    def gain(self) -> float:
-        """The mean gain of the choice over plain XGBoost; 0 if plain XGBoost was chosen."""
-        return float(self.summary["gain"][self.candidate])
-
     def train(
         self,
         dtrain: xgboost.DMatrix,

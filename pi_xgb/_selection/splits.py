@@ -81,14 +81,6 @@ def usual_repeats(n_rows: int) -> int:
     return min(max(_ROWS_SCORED // n_rows, 1), _MOST_REPEATS)
 
 
-def subset(label: Array, rows: Array, size: int, seed: int) -> Array:
-    """Return ``size`` of these rows, in their order, stratified by class (or size of y)."""
-    shuffled = rows[np.random.default_rng(seed).permutation(len(rows))]
-    by_label = shuffled[np.argsort(label[shuffled], kind="stable")]
-    # Equally spaced in the order of the label, so that every label loses the same share.
-    return np.sort(by_label[(np.arange(size) * len(rows)) // size])
-
-
 def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | None = None, rows: str = "rows") -> None:
     """Raise if some fold cannot hold out rows of every class."""
     if np.any(label != np.floor(label)):
@@ -116,15 +108,11 @@ def _class_name(label: Any, names: Any) -> str:
 
 
 def _checked(folds: Any, label: Array, groups: Array | None, labelled: Array | None) -> list[Split]:
-    """Return the user's folds of labelled rows, or raise for rows on both sides, or held out twice alike."""
+    """Return the user's folds of labelled rows, or raise for rows on both sides."""
     splits: list[Split] = []
-    seen: dict[bytes, int] = {}
     for number, (train, test) in enumerate(read_folds(folds, label, labelled, groups)):
         if np.intersect1d(train, test).size:
             raise ValueError(f"fold {number} holds out rows that it trains on: the two must have no row in common")
-        same = seen.setdefault(np.unique(test).tobytes(), number)
-        if same != number:
-            raise ValueError(f"fold {number} holds out the same rows as fold {same}: leave one out")
         splits.append(Split(0, number, train, test))
     if len(splits) < 2:
         raise ValueError(f"folds must be at least two, got {len(splits)}: add folds to measure their spread")

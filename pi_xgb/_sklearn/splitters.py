@@ -67,8 +67,6 @@ class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any) -> tuple[Array, Array, bool]:
         """Return encoded labels, the rows with a label, and whether to stratify them."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y, got None: pass y to split")
         if X is not None:
             check_consistent_length(X, y)
         if on_host(y).ndim == 2 and on_host(y).shape[1] > 1:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows.checks import check_whole
 from .._rows.names import in_words
 from .._stats.gaps import LEAST_DRAWS, Path, below_upper, limits, p_value
 from .._stats.intervals import wilson
@@ -42,13 +41,6 @@ MOST_WORK = 2e8
 
 Counts = NDArray[np.int64]
 Statistics = dict[str, Any]
-
-
-def check_null(n_null: Any) -> None:
-    """Raise if ``n_null`` is neither 0 nor at least ``LEAST_DRAWS``."""
-    check_whole("n_null", n_null, 0, f"0 for no p-values, {N_NULL} is usual")
-    if 0 < n_null < LEAST_DRAWS:
-        raise ValueError(f"n_null must be 0 or at least {LEAST_DRAWS}, got {n_null}: {N_NULL} is usual")
 
 
 def statistics(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._rows.checks import check_bootstrap, check_choice, several
+from .._rows.checks import check_bootstrap, check_choice, check_whole, checked_list
 from .._rows.groups import as_groups
 from .._rows.scores import as_cut, as_scored, check_scored_order
 from .._stats.gaps import holm
 from ._abroca import largest_area, roc_curves
-from ._chance import N_NULL, check_null, statistics
+from ._chance import N_NULL, statistics
 from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates
 from ._rates import Decisions
 
@@ -53,8 +54,8 @@ def disparity_report(
         Draws at each of the true gaps that the interval tries: at least 100 are taken, 0 for no intervals; the
         confidence of intervals; a seed or a ``numpy.random.Generator``.
     n_null : int, default=None
-        Draws in which groups are treated alike: at least 100, 0 for none, None for 1999 (none where ``n_boot`` is 0). A
-        p-value is 1 / (n_null + 1) at least.
+        Draws in which groups are treated alike: at least 100 are taken, 0 for none, None for 1999 (none where
+        ``n_boot`` is 0). A p-value is 1 / (n_null + 1) at least.
 
     Returns
     -------
@@ -94,9 +95,9 @@ def disparity_report(
     """
     check_bootstrap(n_boot, confidence)
     n_null = (N_NULL if n_boot else 0) if n_null is None else n_null
-    check_null(n_null)
+    check_whole("n_null", n_null, 0, f"0 for no p-values, {N_NULL} is usual")
     check_undefined(undefined)
-    chosen = _chosen(metrics)
+    chosen = checked_list(metrics, "metrics", partial(check_choice, choices=KNOWN, name="metrics"))
     check_scored_order(y_true, y_score, sensitive_features, sample_weight)
     labels, scores, weights = as_scored(y_true, y_score, sample_weight)
     groups = as_groups(sensitive_features, labels.size, are_compared=True)
@@ -117,16 +118,6 @@ def disparity_report(
     if n_null:
         table["p_adjusted"] = holm(table["p_value"].to_numpy(float))
     return table
-
-
-def _chosen(metrics: Any) -> list[str]:
-    """Return each metric once: a repeated row would count twice in Holm's correction."""
-    named = several(metrics)
-    for name in named:
-        check_choice(name, KNOWN, "metrics")
-    if not named:
-        raise ValueError(f"metrics is an empty list: name at least one of {', '.join(map(repr, KNOWN))}")
-    return list(dict.fromkeys(named))
 
 
 def _streams(random_state: Any) -> dict[str, np.random.Generator]:

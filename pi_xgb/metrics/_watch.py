@@ -121,8 +121,6 @@ def _named(metric: Any) -> dict[str, Metric]:
     listed = metric if isinstance(metric, (list, tuple)) else [metric]
     given = metric.items() if isinstance(metric, Mapping) else [(_name_of(value), value) for value in listed]
     named = [(name, as_function("metric", value, WATCHABLE)) for name, value in given]
-    if not named:
-        raise ValueError(f"metric must name at least one metric, got {metric!r}")
     names = [name for name, _ in named]
     for name in names:
         if not isinstance(name, str) or not name or any(mark.isspace() or mark == ":" for mark in name):
