@@ -366,7 +366,7 @@ def test_select_starts_from_the_mixed_teacher_and_tries_plain_and_a_teacher_on_x
     assert kept.summary.index.tolist() == ["plain", "mixed 2", "mixed without privileged features 2"]
     assert kept.candidate == "mixed 2"
     first, second, blank, *_ = str(kept).splitlines()
-    assert first == "Deploy the student of a mixed teacher."
+    assert first == f"Deploy the student of a mixed teacher with {kept.choice['num_boost_round']} rounds."
     assert second.startswith("Expected gain over plain XGBoost in log loss: ")
     assert second.endswith(", which speak against it within chance, 0.052 on public data sets with about 150 labels.")
     assert blank == ""
@@ -376,9 +376,9 @@ def test_select_chooses_the_best_mean_without_a_bar():
     params, dtrain, privileged, _ = data()
     keywords = {"privileged": privileged, "repeats": 1, "nfold": 3, "custom_metric": spread, "maximize": True}
     found = select(params, dtrain, ROUNDS, teacher="linear", standard_errors=0.0, **keywords)
-    assert str(found).startswith(
-        "Deploy plain XGBoost.\nExpected gain over the student of a linear teacher in spread: "
-    )
+    instruction, expectation, *_ = str(found).splitlines()
+    assert instruction == f"Deploy plain XGBoost with {found.choice['num_boost_round']} rounds."
+    assert expectation.startswith("Expected gain over the student of a linear teacher in spread: ")
     assert found.train(dtrain).save_raw() == xgb.train(params, dtrain, found.choice["num_boost_round"]).save_raw()
 
 

@@ -111,17 +111,22 @@ class Keywords:
     @property
     def can_stop_early(self) -> bool:
         """Whether ``privileged_evals`` can stop a trained teacher of positive weight."""
-        counts = self.has_own_weights or self.kl_weight != 0
-        return self.method == "kbpib" and counts and "boosted" in self._trained and self.teacher_sees != "all"
+        return self.method == "kbpib" and self.counts and "boosted" in self._trained and self.teacher_sees != "all"
+
+    @property
+    def counts(self) -> bool:
+        """Whether there is a teacher, of a weight other than 0."""
+        return self.is_given and (self.has_own_weights or self.kl_weight != 0)
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether there is no teacher, or its weight is 0 and all rows have a label."""
-        return not self.is_given or not (self.has_own_weights or self.kl_weight != 0 or self.labelled is not None)
+        """Whether no teacher counts and all rows have a label."""
+        return not self.counts and self.labelled is None
 
     def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
         """Whether plain XGBoost trains: without a teacher, or with weight 0 and an objective that none can guide."""
-        return not self.is_given or (self.changes_nothing and (obj is not None or objective_name(params) not in LOSSES))
+        is_bare = not self.is_given or obj is not None or objective_name(params) not in LOSSES
+        return self.changes_nothing and is_bare
 
     @property
     def matrices(self) -> list[xgboost.DMatrix]:
@@ -147,7 +152,7 @@ class Keywords:
 
     def check(self, early_stopping_rounds: Any = None, obj: Any = None) -> None:
         """Raise for keywords that contradict each other or have no effect."""
-        if obj is not None and not self.changes_nothing:
+        if obj is not None and self.is_given and not self.changes_nothing:
             raise ValueError(
                 "obj must be left out with a teacher, which works through an objective of its own: name the loss in "
                 "params['objective'] (objective= of an estimator), or train without a teacher"
@@ -172,10 +177,12 @@ class Keywords:
         named = self._set(*_OF_TRAINED)
         if not self.is_given:
             named = ["kl_weight"] * bool(self.kl_weight) + named + self._set("labelled", "teacher_weight")
+            if self.kl_weight == 0:  # plain XGBoost on the labelled rows
+                named = [name for name in named if name not in PER_ROW]
         if named:
             raise ValueError(
                 f"{require(named)} a {'trainable ' * self.is_given}teacher, and none is configured: pass privileged= "
-                "or teacher=, or leave them out. To train on labelled rows alone build dtrain from them"
+                "or teacher=, or leave them out. kl_weight=0 trains XGBoost on the labelled rows alone"
             )
 
     def check_continues(self, xgb_model: Any) -> None:
@@ -216,7 +223,7 @@ class Keywords:
 
         Call it on every worker. ``name`` is that of the matrix, for messages.
         """
-        dtrain, names_kind = boosting.dtrain, self.teacher is None and self.is_given and self.kl_weight != 0
+        dtrain, names_kind = boosting.dtrain, self.teacher is None and self.counts
         with all_or_none("a check of the training data"):
             check_metric(boosting.keywords.get("custom_metric"))
             check_whole("num_boost_round", boosting.num_boost_round)
@@ -234,9 +241,10 @@ class Keywords:
         with all_or_none("a check of the training data"):
             training = named._with_teachers(training, boosting, all_columns)
         if any(isinstance(guide.teacher, Recipe) and guide.kl_weight > 0 for guide in training.guides):
-            # XGBoost would read its params after the teachers are trained. Without these nothing may touch its random
-            # state, with which a continued training goes on.
-            xgboost.Booster({**spec.params, "validate_parameters": False}, [dtrain]).save_config()
+            # XGBoost would read its params and the model after the teachers are trained. Without these nothing may
+            # touch its random state, with which a continued training goes on.
+            own = {**spec.params, "validate_parameters": False}
+            xgboost.Booster(own, [dtrain], model_file=boosting.xgb_model).save_config()
         return training
 
     def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:

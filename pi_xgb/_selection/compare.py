@@ -197,7 +197,8 @@ class Comparison:
     recommendation
         The model to deploy: "student", "self-distillation", "plain XGBoost" or a rival.
     verdict
-        What to deploy, the gain to expect, and what would change that; ``print(comparison)`` adds the scores.
+        What to deploy, with the rounds that were best on the folds (their median), the gain to expect, and what would
+        change that; ``print(comparison)`` adds the scores.
     evidence
         Whether privileged features improve the model: the interval of the student's gain over plain XGBoost lies above
         0, and the student is better than each control by a one-sided test at the same level. All three must hold, so
@@ -225,7 +226,8 @@ class Comparison:
         deployable = [model for model in words if model in self._scores]
         models = [words[model] for model in deployable]
         by_model = self._scores[deployable].to_numpy().T
-        self._verdict = Verdict.of(measurement, models, by_model, deployable.index(STUDENT))
+        rounds = table.groupby("model")["rounds"].median().round().astype(int)[deployable].tolist()
+        self._verdict = Verdict.of(measurement, models, by_model, deployable.index(STUDENT), rounds)
         groups = table.groupby(["size", "model"], sort=False)
         self.summary = groups[["score"]].mean()
         gains = [self.difference(str(model), BASELINE) for _, model in self.summary.index]

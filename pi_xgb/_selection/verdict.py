@@ -63,12 +63,16 @@ class Verdict:
     """Over the recommended model."""
     recommended: int
     """The model that public data sets recommend."""
+    rounds: Sequence[int] = ()
+    """Of each model that is boosted, those that were best on the folds; 0 for others."""
 
     @classmethod
-    def of(cls, measurement: Measurement, models: Sequence[str], scores: Any, recommended: int) -> Verdict:
+    def of(
+        cls, measurement: Measurement, models: Sequence[str], scores: Any, recommended: int, rounds: Sequence[int] = ()
+    ) -> Verdict:
         """Return the verdict from the scores of each model in each fold."""
         gains, leads = ([measurement.gain(own, scores[other]) for own in scores] for other in (0, recommended))
-        return cls(measurement, models, gains, leads, recommended)
+        return cls(measurement, models, gains, leads, recommended, rounds)
 
     @property
     def bar(self) -> float:
@@ -93,7 +97,8 @@ class Verdict:
     @property
     def instruction(self) -> str:
         """One sentence."""
-        return f"Deploy {self.models[self.chosen]}."
+        rounds = self.rounds[self.chosen] if len(self.rounds) else 0
+        return f"Deploy {self.models[self.chosen]}{f' with {rounds} rounds' * bool(rounds)}."
 
     @property
     def expectation(self) -> str:

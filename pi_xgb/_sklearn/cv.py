@@ -10,6 +10,7 @@ import xgboost
 
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._rows.tables import check_no_text
+from .._selection.candidates import PLAIN, STUDENT_FEATURES
 from .._selection.select import Selection, select
 from .._xgb.signature import called_like, keyword_names
 from .estimators import PrivilegedXGBClassifier, PrivilegedXGBModel, PrivilegedXGBRegressor
@@ -112,7 +113,10 @@ class _SelectionModel(PrivilegedXGBModel):
 
     @property
     def best_params_(self) -> dict[str, Any]:
-        """The chosen parameters, for the estimator without CV."""
+        """The chosen parameters, for the estimator without CV.
+
+        A choice without privileged features, whose ``selection_.choice["privileged"]`` is None, is fitted without them.
+        """
         choice = self.selection_.choice
         choice.pop("privileged", None)  # None for a teacher without privileged features
         return {"n_estimators": choice.pop("num_boost_round"), **choice}
@@ -131,6 +135,8 @@ class _SelectionModel(PrivilegedXGBModel):
         scores = scores.loc[summary.index]
         params = summary[["method", "teacher", "teacher_sees", "crossfit", "kl_weight"]]
         params = params.assign(n_estimators=summary["rounds"]).astype({"crossfit": "Int64"}).astype(object)
+        params["method"] = params["method"].replace(PLAIN.method, DEFAULT_METHOD)
+        params["teacher_sees"] = params["teacher_sees"].mask(params["teacher_sees"] == STUDENT_FEATURES)
         return {
             "params": params.where(params.notna(), None).to_dict("records"),
             "candidate": summary.index.to_numpy(),
