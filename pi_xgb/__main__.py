@@ -36,7 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         resume = getattr(chosen, "resume", None)
-        state = f"finished parts are in {resume}; run the same command to continue" if resume else "nothing was written"
+        is_kept = resume is not None and os.path.exists(resume)
+        state = (
+            f"finished parts are in {resume}; run the same command to continue" if is_kept else "nothing was written"
+        )
         _log(f"\nstopped; {state}")
         # Python ends by signal, not with this exit code, if the last exec of a string was interrupted: imports do that.
         exec("")

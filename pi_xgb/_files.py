@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from pathlib import Path
 
 
@@ -11,7 +12,7 @@ def new_file(name: str | os.PathLike[str], what: str, *, overwrite: bool, ending
     """Return the file that the argument ``what`` names, or raise if it cannot be written or exists."""
     path = Path(name)
     if endings and path.suffix.lower() not in endings:
-        raise ValueError(f"{what} must end in {' or '.join(endings)}, got {str(name)!r}")
+        raise ValueError(f"{what} must end in {' or '.join(filter(None, endings))}, got {str(name)!r}")
     if path.is_dir():
         raise IsADirectoryError(f"{what} must name a file, got the folder {str(path)!r}: add a file name to it")
     folder = path.absolute().parent
@@ -41,6 +42,8 @@ def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
             file.flush()
             os.fsync(file.fileno())
         if overwrite:
+            if path.exists():
+                shutil.copymode(path, draft)
             os.replace(draft, path)
             return
         try:

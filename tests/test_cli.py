@@ -388,6 +388,14 @@ def test_categories_that_look_like_numbers_are_found_in_every_spelling(files, ca
         answers, err = predicted(capsys, "later.csv")
         assert err == ""
         np.testing.assert_allclose(answers["probability_1"], expected, rtol=1e-5)
+    # A training column with gaps has 1.0 where a later one without has 1.
+    rows, others = (frame.assign(colour=np.resize(["1.0", "7.0", ""], len(frame))) for frame in files)
+    rows.to_csv("train.csv", index=False)
+    others.to_csv("test.csv", index=False)
+    works("train", "train.csv", *GUIDED, *OTHERS, "--categories", "colour", "--out", "model.ubj", "--force")
+    expected, _ = predicted(capsys, "test.csv")
+    others.assign(colour=others["colour"].str.removesuffix(".0")).to_csv("whole.csv", index=False)
+    pd.testing.assert_frame_equal(predicted(capsys, "whole.csv")[0], expected)
     # 007 and 1 stay texts, also where a file has no other text.
     rows, others = (frame.assign(colour=np.resize(["007", "1", "x"], len(frame))) for frame in files)
     rows.to_csv("train.csv", index=False)

@@ -36,6 +36,7 @@ __all__ = ["files", "model_file", "one_thread", "trained"]
 
 TRAIN = ["train", "changed.csv", *GUIDED, *OTHERS, "--out", "new.ubj"]
 PREDICT = ["predict", "changed.csv", "--model", "model.ubj"]
+DATES = ["03/15/24", "05-Jan-2024", "05.01.24", "Jan 05, 2024", "6 June 24", "06Jan2024", "2024-01", "13:05", "1:05:07"]
 
 
 def change(frame, column, text, rows=(7,)):
@@ -77,6 +78,9 @@ ERRORS = {
                 "changed.csv is not a readable CSV file.*can't decode.*UTF-8 text"),
     "dates": (lambda rows: rows.assign(seen=[f"2024-01-{1 + i % 28}" for i in range(200)]), TRAIN,
               "'seen' of changed.csv has '2024-01-1' in line 2 among numbers, dates.*--categories seen.*--drop seen"),
+    "other dates": (lambda rows: rows.assign(seen=np.resize(DATES, 200)), TRAIN,
+                    "'seen' of changed.csv has '03/15/24' in line 2 among numbers, dates"),
+    "spreadsheet": (lambda rows: rows, [*PREDICT, "--out", "p.xlsx"], "--out must end in .csv.*got 'p.xlsx'"),
     "bracket": (lambda rows: rows.assign(**{"a[0]": 1}), TRAIN,
                 "the columns of changed.csv must have no [, ] or < in their names, got 'a[0]': rename them"),
     "num_class": (lambda rows: rows, [*TRAIN[:-2], "--params", "num_class=2", *TRAIN[-2:]],

@@ -21,9 +21,15 @@ Categories = Mapping[str, "pd.Index[Any]"]
 _MOST = 0.9
 """The share of numbers, dates and truth values, of the rows or of the distinct texts, above which other texts are
 strays."""
-_NUMBER = r"(?=.*\d)[^\w.]*(\d{1,3}(?P<mark>[.,' ])\d{3}((?P=mark)\d{3})*|\d+)?([.,]\d*)?(e[-+]?\d+)?\W*"
+_NUMBER = r"(?=.*\d)[^\w.]*(\d{1,3}(?P<mark>[.,'\s])\d{3}((?P=mark)\d{3})*|\d+)?([.,]\d*)?(e[-+]?\d+)?\W*"
 """A number in any spelling: 1.5, 5%, 1,5, $12.30, 1.234.567, and with a Unicode minus."""
-_DATE = r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ]\d{1,2}:\d{2}.*)?\s*"
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DAY = (
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{4}-(0\d|1[0-2])|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|"
+    rf"\d{{1,2}}[-/. ]*{_MONTH}[-/., ]*(\d{{4}}|\d{{2}})|{_MONTH} *\d{{1,2}}, *\d{{4}}"
+)
+_TIME = r"\d{1,2}:\d{2}(:\d{2}.*)?"
+_DATE = rf"\s*(({_DAY})([T ]{_TIME})?|{_TIME})\s*"
 _NO_NAME = re.compile(rf"{_NUMBER}|{_DATE}|\s*(true|false)\s*", re.IGNORECASE)
 
 
@@ -142,8 +148,9 @@ def _as_categories(column: pd.Series[Any], categories: pd.Index[Any]) -> tuple[A
     if pd.api.types.is_numeric_dtype(categories.dtype):
         keys = pd.to_numeric(names, errors="coerce")
     else:
-        texts = names.map(str)
-        keys = texts.where(texts.isin(categories), texts.str.removesuffix(".0"))
+        keys = texts = names.map(str)
+        for other in (texts.str.removesuffix(".0"), texts + ".0"):
+            keys = keys.where(keys.isin(categories), other)
     places = categories.get_indexer(pd.Index(keys))
     known = np.append(places, -1)[codes]  # the last for missing values, of code -1
     return pd.Categorical.from_codes(known, categories=categories), names[places < 0]

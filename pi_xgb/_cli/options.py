@@ -148,7 +148,7 @@ OPTIONS = (
     _option("--as-of", "train", "the date on which the labels were read, such as 2024-12-31", metavar="DATE"),
     _option("--valid", "train", "validation rows: a file, or a share of DATA, as in 0.2", metavar="FILE|SHARE"),
     _option("--early-stopping", "train", "stop after N rounds without gain on --valid", type=int, metavar="N"),
-    _option("--metric", _CHOOSE, "XGBoost's or scikit-learn's name of the metric (default: the loss)"),
+    _option("--metric", _CHOOSE, "XGBoost's name of the metric (default: the loss)"),
     _listed("--gap", "frontier", "wanted gaps, such as 0.05", numbers),
     _option("--threshold", "evaluate frontier", "of the second class", type=float, default=0.5),
     _option("--n-boot", "evaluate frontier", "draws for intervals, 0 for none", type=int, default=1000),

@@ -28,7 +28,7 @@ from .table import Log, Source
 
 def run(arguments: argparse.Namespace, log: Log) -> None:
     """Predict, then write the predictions."""
-    path = None if arguments.out == "-" else new_output(arguments)
+    path = None if arguments.out == "-" else new_output(arguments, endings=(".csv", ".txt", *PARQUET, ""))
     model = load_model(arguments.model)
     source = Source(arguments.data, arguments.missing, log)
     keep = list(dict.fromkeys(arguments.keep))

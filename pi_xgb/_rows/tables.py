@@ -165,7 +165,7 @@ def check_orders(tables: dict[str, Any]) -> None:
     """Raise if two tables or columns have one index in different orders, since rows are matched by position."""
     indexed = [(name, one.index) for name, one in tables.items() if isinstance(one, (pd.DataFrame, pd.Series))]
     for (X_name, ours), (name, theirs) in itertools.combinations(indexed, 2):
-        if not ours.equals(theirs) and ours.isin(theirs).all() and Counter(ours) <= Counter(theirs):
+        if len(ours) == len(theirs) and not ours.equals(theirs) and Counter(ours) == Counter(theirs):
             remedy = f"pass {name}.loc[{X_name}.index]" if theirs.is_unique else "sort both by one column"
             raise ValueError(
                 f"{name} and {X_name} have the same index in another order, but rows are matched by position: {remedy}"

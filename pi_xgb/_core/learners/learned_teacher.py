@@ -155,8 +155,8 @@ class LearnedTeacher(FixedTeacher):
         shares = ", ".join(f"{one.kind} {one.weight:.2f}" for one in self.members)
         in_sample = "on its own training rows" if self.learned_here else "on the labelled rows"
         where = "out of fold" if n_models > 1 else in_sample
-        loss = f"loss {self.loss:.4f} ({self.loss_of_mean:.4f} for the mean label) {where}"
-        return f"<LearnedTeacher: {shares}, {n_models} model(s) each, {loss}>"
+        loss = f", loss {self.loss:.4f} ({self.loss_of_mean:.4f} for the mean label) {where}"
+        return f"<LearnedTeacher: {shares}, {n_models} model(s) each{loss if np.isfinite(self.loss) else ''}>"
 
     def subset(self, rows: Array) -> Teacher:
         raise ValueError("this teacher learned from the labels of held-out rows, too: pass privileged= to cv")
