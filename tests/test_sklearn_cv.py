@@ -77,6 +77,8 @@ def test_results_are_named_as_in_scikit_learns_searches():
     last = {"method": "jpib", "teacher": "boosted", "crossfit": None, "kl_weight": 5.0}
     assert {name: results["params"][-2][name] for name in last} == last
     assert {item["crossfit"] for item in results["params"]} == {None, 0, 2}
+    assert {item["method"] for item in results["params"]} == {"kbpib", "jpib"}
+    assert {item["teacher_sees"] for item in results["params"]} == {None, "privileged", "all"}
     splits = np.array([results[f"split{i}_test_score"] for i in range(3)])
     # More is better, so that a logloss is negative.
     assert (splits < 0).all()

@@ -176,9 +176,8 @@ class Keywords:
             )
         named = self._set(*_OF_TRAINED)
         if not self.is_given:
-            named = ["kl_weight"] * bool(self.kl_weight) + named + self._set("labelled", "teacher_weight")
-            if self.kl_weight == 0:  # plain XGBoost on the labelled rows
-                named = [name for name in named if name not in PER_ROW]
+            rows = ("teacher_weight",) if self.kl_weight == 0 else ("labelled", "teacher_weight")
+            named = ["kl_weight"] * bool(self.kl_weight) + named + self._set(*rows)
         if named:
             raise ValueError(
                 f"{require(named)} a {'trainable ' * self.is_given}teacher, and none is configured: pass privileged= "

@@ -207,7 +207,8 @@ class Selection:
         The mean score on held-out rows: a row per round, a column per candidate.
     choice
         The keywords of :func:`pi_xgb.train`, next to ``privileged`` and the values of each row (``labelled``,
-        ``teacher_weight``, ``crossfit_groups``). ``privileged`` is None in it for a teacher without such features.
+        ``teacher_weight``, ``crossfit_groups``; of these ``labelled`` alone if it is plain XGBoost). ``privileged`` is
+        None in it for a teacher without such features.
         With them the teacher has as many rounds as the student;
         :meth:`train` uses the rounds of the cross-validation, and accepts constraints.
     candidate

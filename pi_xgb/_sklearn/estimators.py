@@ -97,8 +97,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             As for XGBoost's estimators. It may hold the columns named in ``privileged_features``.
         y
             As for XGBoost's estimators. Rows where it is missing (NaN, None, NaT, NA) are unlabelled. The teacher
-            learns from the labelled rows and guides the student on all; with ``kl_weight=0``, or a
-            ``teacher_weight`` of 0 in every row, unlabelled rows are ignored. With several columns, a row has
+            learns from the labelled rows and guides the student on all; with ``kl_weight=0`` beside privileged columns,
+            or a ``teacher_weight`` of 0 in every row, unlabelled rows are ignored. With several columns, a row has
             all labels or none. None with ``teacher``: no row has a label.
         privileged
             The privileged columns of the rows of X, in the same order; any type of table that X supports. The
@@ -112,7 +112,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             Constraints have their own weights.
         crossfit_groups
             One value per row: rows with the same value (the visits of a patient) are in the same fold of
-            ``crossfit``. Ignored with ``crossfit=0``.
+            ``crossfit``. Ignored without such folds: with ``crossfit=0``, by default with a boosted teacher that sees
+            the privileged columns alone, and with ``method="jpib"``.
         eval_set
             A list of (X, y), as for XGBoost's estimators; every row needs a label.
         eval_privileged

@@ -121,7 +121,7 @@ class Trainer:
         self.classes, self.labelled = classes, labelled
         if self.has_teacher:
             return
-        if labelled is not None and self.model.kl_weight != 0:
+        if labelled is not None:
             raise ValueError(
                 f"y must have a label in every row without a teacher, got {int((~labelled).sum())} of {len(labelled)} "
                 f"rows with no label: {_WAYS}"
