@@ -2,8 +2,8 @@
 
 The estimators are ``xgboost.spark``'s with a teacher. XGBoost handles rows, columns, partitions, barrier tasks and
 their communication. Each task calls :func:`pi_xgb.train` on its rows, so the model is that of one machine with all the
-rows, as far as XGBoost's own quantiles are: to the bit where the columns have fewer distinct values than bins. Of a mixed
-or linear teacher, or an estimator, this holds for the rows in another order: its folds are dealt from gathered rows.
+rows, as far as XGBoost's own quantiles are: to the bit where the columns have fewer distinct values than bins. Only the
+folds are others: those of mixed and linear teachers are dealt in an order of the values of all rows.
 
 ``fit`` returns ``xgboost.spark``'s own model. It holds no privileged column, needs none in ``transform``, and can be
 saved, loaded and used without pi_xgb. ``fit`` needs pi_xgb on the executors.

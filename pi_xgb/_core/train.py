@@ -98,8 +98,8 @@ def train(
         teachers trained here that are not boosted, and 0.5 for everything else. Choose it by cross-validation
         (:func:`pi_xgb.cv`), or take 1 to 10 where labels are few.
     teacher_params : dict, default=None
-        The params of a boosted teacher, also as a member of ``"mixed"`` for numbers and counts. By default the student's, without monotone and
-        interaction constraints, which are about the student's columns.
+        The params of a boosted teacher, also as a member of ``"mixed"`` for numbers and counts. By default the
+        student's, without monotone and interaction constraints, which are about the student's columns.
     privileged_evals : list of (DMatrix, str), default=None
         Validation rows of privileged features for a boosted teacher. With them ``early_stopping_rounds`` stops the
         teacher too; without them it is trained for ``num_boost_round`` rounds, and the longer it trains the more its q
