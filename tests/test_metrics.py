@@ -336,6 +336,10 @@ class TestBadInput:
         with pytest.raises(ValueError, match="one group only"):
             metrics.one_vs_rest(metric, [1, 0], [1, 0], sensitive_features=["a", "a"])
 
+    def test_a_name_is_no_metric(self):
+        with pytest.raises(TypeError, match=r"metric.*function.*'abroca'"):
+            metrics.one_vs_rest("abroca", [1, 0], [1, 0], sensitive_features=["a", "b"])
+
     @pytest.mark.parametrize("metric", DECISION_METRICS.values(), ids=DECISION_METRICS)
     def test_scores_are_no_decisions(self, metric):
         with pytest.raises(ValueError, match=r"y_pred must be .* got 0.2 .*y_score > threshold"):

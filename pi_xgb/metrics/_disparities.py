@@ -150,6 +150,8 @@ def one_vs_rest(
     young     0.75
     Name: statistical_parity, dtype: float64
     """
+    if not callable(metric):
+        raise TypeError(f"metric must be a function such as metrics.equalized_odds, got {metric!r}: pass it unquoted")
     groups = as_groups(sensitive_features, are_compared=True)
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
     values = []
