@@ -697,6 +697,7 @@ def test_mean_parity_of_amounts_stays_in_their_range(objective):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
+        (lambda: DemographicParity(["missing", None, "b", "b"]), ValueError, "a group has the name 'missing'.*rename"),
         (lambda: DemographicParity(["a", "a"]), ValueError, "one group only"),
         (lambda: DemographicParity(["a", "a", None]), ValueError, "one group only"),
         (

@@ -61,7 +61,7 @@ def as_groups(
 def encoded_columns(values: Any, n_rows: int | None = None, name: str = "sensitive_features") -> list[Groups]:
     """Return the groups of each sensitive column; unnamed columns get Fairlearn's names."""
     table = columns_of(values, name, "sensitive_feature", n_rows)
-    return [_encode(label, column) for label, column in table.items()]
+    return [_encode(label, column, name) for label, column in table.items()]
 
 
 def groups_of(columns: list[Groups]) -> Groups:
@@ -105,12 +105,14 @@ def check_few(groups: Groups, n_rows: int, most: int = MAX_GROUPS, name: str = "
         raise ValueError(f"{name} makes {groups.count} groups of {n_rows} rows, of at most {limit}: use pandas.cut")
 
 
-def _encode(label: Hashable, values: pd.Series[Any]) -> Groups:
+def _encode(label: Hashable, values: pd.Series[Any], name: str) -> Groups:
     column = pd.Categorical(values).remove_unused_categories()
     if column.isna().any():
-        if MISSING not in column.categories:
-            column = column.add_categories(pd.Index([MISSING], dtype=object))
-        column = column.fillna(MISSING)
+        if MISSING in column.categories:
+            raise ValueError(
+                f"{name} has missing values in {label!r}, where a group has the name {MISSING!r}: rename it"
+            )
+        column = column.add_categories(pd.Index([MISSING], dtype=object)).fillna(MISSING)
     return Groups(column.codes.astype(np.intp), column.categories.rename(label))
 
 
