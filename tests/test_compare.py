@@ -233,6 +233,7 @@ def test_the_objective_follows_from_y(y, metric):
         ({"sample_weight": ["heavy"] * 160}, TypeError, "sample_weight must be .* got 'heavy' in row 0"),
         ({"X": rows()[0].assign(town="Rome")}, ValueError, r"X\['town'\]\.astype\('category'\)"),
         ({"privileged": rows()[1].rename(columns={"z0": "z[0]"})}, ValueError, r"privileged must have no.*'z\[0\]'"),
+        ({"folds": folds_of()[:1] * 2}, ValueError, "fold 1 holds out the same rows as fold 0"),
         ({"maximize": True}, ValueError, "maximize is read with custom_metric only"),
         ({"y": pd.Series(list("abc") * 53 + ["a"])}, ValueError, r"y needs two classes.* 3"),
         (

@@ -58,6 +58,7 @@ def quick(**keywords):
         ({"folds": [(range(100), [150])] * 2}, ValueError, "from 0 to 149 .*150 rows"),
         ({"folds": [(range(100), [-1])] * 2}, ValueError, r"row numbers.*got \[-1\]"),
         ({"folds": [(range(100), [])] * 2}, ValueError, r"fold 0.*sides"),
+        ({"folds": [(range(100), range(100, 150))] * 2}, ValueError, r"fold 1.*fold 0"),
         ({"folds": [1, 2]}, TypeError, "pairs"),
         ({"folds": 5}, TypeError, r"folds.*5"),
         ({"folds": [(range(100), np.ones(149, bool))] * 2}, ValueError, r"truth.*150 rows"),

@@ -108,11 +108,15 @@ def _class_name(label: Any, names: Any) -> str:
 
 
 def _checked(folds: Any, label: Array, groups: Array | None, labelled: Array | None) -> list[Split]:
-    """Return the user's folds of labelled rows, or raise for rows on both sides."""
+    """Return the user's folds of labelled rows, or raise for rows on both sides, or held out twice alike."""
     splits: list[Split] = []
+    seen: dict[bytes, int] = {}
     for number, (train, test) in enumerate(read_folds(folds, label, labelled, groups)):
         if np.intersect1d(train, test).size:
             raise ValueError(f"fold {number} holds out rows that it trains on: the two must have no row in common")
+        same = seen.setdefault(np.unique(test).tobytes(), number)
+        if same != number:
+            raise ValueError(f"fold {number} holds out the same rows as fold {same}: leave one out")
         splits.append(Split(0, number, train, test))
     if len(splits) < 2:
         raise ValueError(f"folds must be at least two, got {len(splits)}: add folds to measure their spread")
