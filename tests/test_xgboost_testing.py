@@ -296,32 +296,27 @@ def test_xgboosts_own_test_passes_with_pi_xgb_in_its_place(
     assert sum(in_place.values()) > 0
 
 
-@pytest.mark.parametrize(("helper", "arguments"), [param for param in ALL_FOUND if param.values[0].__name__ in TAUGHT])
+@pytest.mark.parametrize(
+    ("ours", "helper", "arguments"),
+    [
+        pytest.param(ours, *param.values, id=f"{ours.__name__}-{param.id}")
+        for ours, own in (
+            (taught_by_the_labels, [param for param in ALL_FOUND if param.values[0].__name__ in TAUGHT]),
+            (taught_by_copies_of_the_labels, copied()),
+        )
+        for param in own
+    ],
+)
 def test_xgboosts_own_test_passes_where_a_teacher_repeats_the_labels(
-    helper: Callable[..., Any], arguments: dict[str, Any], in_place: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    ours: Any, helper: Any, arguments: dict[str, Any], in_place: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = xgboost.train  # by now ours
-    ours = taught_by_the_labels(in_place)
     for name, module in list(sys.modules.items()):
         if name.split(".")[0] == "xgboost" and getattr(module, "train", None) is plain:
-            monkeypatch.setattr(module, "train", ours)
+            monkeypatch.setattr(module, "train", ours(in_place))
     np.random.seed(1994)  # noqa: NPY002
     run_helper(helper, arguments)
     # What it expects of XGBoost's intercept, metrics, shapes and rounds, it finds in a model of our gradient.
-    assert in_place["taught"] > 0
-
-
-@pytest.mark.parametrize(("helper", "arguments"), copied())
-def test_xgboosts_own_test_passes_where_copies_repeat_the_labels(
-    helper: Callable[..., Any], arguments: dict[str, Any], in_place: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = xgboost.train  # by now ours
-    ours = taught_by_copies_of_the_labels(in_place)
-    for name, module in list(sys.modules.items()):
-        if name.split(".")[0] == "xgboost" and getattr(module, "train", None) is plain:
-            monkeypatch.setattr(module, "train", ours)
-    np.random.seed(1994)  # noqa: NPY002
-    run_helper(helper, arguments)
     assert in_place["taught"] > 0
 
 
