@@ -70,13 +70,11 @@ class Split(NamedTuple):
     test: Array
     shared: SharedFolds | None = None
     """The folds of its repeat, if cross-fitted teachers can share them."""
-    size: int = 0
-    """The number of training rows where several are compared."""
 
     @property
     def name(self) -> str:
         """The name of the split within a search."""
-        return f"{self.size}/{self.repeat}/{self.fold}"
+        return f"{self.repeat}/{self.fold}"
 
 
 @dataclasses.dataclass(frozen=True)
