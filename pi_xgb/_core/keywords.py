@@ -15,6 +15,7 @@ from .._rows.checks import check_choice, check_whole, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_metric, check_no_overlap, check_same_rows
 from .._rows.supervision import check_evals_are_labelled, read_groups, read_labelled, read_teacher_weight, weight_beside
 from .._warnings import warn_user
+from .._xgb.booster import configuration_of
 from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.matrix import can_be_cut, rows_without_values, side_by_side
 from .._xgb.params import objective_name
@@ -243,7 +244,7 @@ class Keywords:
             # XGBoost would read its params and the model after the teachers are trained. Without these nothing may
             # touch its random state, with which a continued training goes on.
             own = {**spec.params, "validate_parameters": False}
-            xgboost.Booster(own, [dtrain], model_file=boosting.xgb_model).save_config()
+            configuration_of(xgboost.Booster(own, [dtrain], model_file=boosting.xgb_model))
         return training
 
     def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:

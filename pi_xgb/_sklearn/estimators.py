@@ -262,8 +262,8 @@ class PrivilegedXGBClassifier(PrivilegedXGBModel, xgboost.XGBClassifier):
 
     It works with scikit-learn's pipelines, searches, calibration and stacking. Parameters, attributes and methods of
     ``xgboost.XGBClassifier`` keep their meaning. Without a teacher, or with ``kl_weight=0`` and no ``constraints``, the
-    model equals XGBoost's to the bit. Class names may have any type that can be sorted; scikit-learn's own scores
-    support text, numbers, booleans and datetime64 only.
+    model equals XGBoost's to the bit; a y of one class is an error. Class names may have any type that can be sorted;
+    scikit-learn's own scores support text, numbers, booleans and datetime64 only.
 
     Parameters
     ----------
