@@ -13,17 +13,7 @@ import pytest
 import xgboost as xgb
 
 from pi_xgb._warnings import warn_user
-from pi_xgb._xgb import (
-    booster,
-    categories,
-    classes,
-    matrix,
-    params,
-    rebind,
-    signature,
-    threads,
-    trees,
-)
+from pi_xgb._xgb import booster, categories, classes, matrix, params, rebind, signature, threads, trees
 
 ROWS = np.random.default_rng(0).random((40, 3)).round(1)
 LABEL = (ROWS[:, 0] > 0.5).astype(np.float32)

@@ -12,13 +12,7 @@ from pi_xgb import metrics
 from pi_xgb._frontier.frontier import Frontier, _warn_apart
 from pi_xgb._frontier.measured import HeldOut
 from pi_xgb._rows.groups import Groups
-from pi_xgb.constraints import (
-    DemographicParity,
-    EqualizedOdds,
-    Meritocracy,
-    PredictiveParity,
-    TruePositiveRateParity,
-)
+from pi_xgb.constraints import DemographicParity, EqualizedOdds, Meritocracy, PredictiveParity, TruePositiveRateParity
 
 PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.2, "nthread": 1}
 

@@ -9,16 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from helpers_sklearn import (
-    SMALL,
-    N,
-    Rows,
-    estimator,
-    every_target,
-    plain,
-    rows,
-    same_model,
-)
+from helpers_sklearn import SMALL, N, Rows, estimator, every_target, plain, rows, same_model
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -26,11 +17,7 @@ from threadpoolctl import threadpool_limits
 
 import pi_xgb
 from pi_xgb.constraints import DemographicParity, IndividualFairness
-from pi_xgb.sklearn import (
-    PrivilegedXGBClassifier,
-    PrivilegedXGBRanker,
-    by_column,
-)
+from pi_xgb.sklearn import PrivilegedXGBClassifier, PrivilegedXGBRanker, by_column
 
 
 @pytest.fixture(autouse=True)

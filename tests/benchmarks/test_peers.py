@@ -9,15 +9,7 @@ from scipy.special import ndtr
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
-from benchmarks.peers import (
-    PEERS,
-    FairlearnExponentiatedGradient,
-    Peer,
-    _base,
-    _quadratic,
-    mfc,
-    svm_plus,
-)
+from benchmarks.peers import PEERS, FairlearnExponentiatedGradient, Peer, _base, _quadratic, mfc, svm_plus
 from benchmarks.peers.gpc_plus import Evidence, Kernel, Marginals, expectation_propagation, tilt
 
 
