@@ -287,3 +287,29 @@ def test_a_student_of_counts_with_an_exposure_and_unlabelled_rows_is_finite(seed
     privileged = rows.dprivileged(base_margin=exposure)
     booster = pi_xgb.train(rows.params(), rows.dtrain(base_margin=exposure), 8, privileged=privileged, **keywords)
     assert np.isfinite(rows.margins(booster)).all()
+
+
+def test_two_labelled_rows_are_enough_for_the_default_teacher():
+    rows, labelled = Problem("binary:logistic"), np.zeros(160, bool)
+    labelled[[np.argmin(rows.y), np.argmax(rows.y)]] = True
+    booster = pi_xgb.train(rows.params(), rows.dtrain(), 2, privileged=rows.dprivileged(), labelled=labelled)
+    assert booster.attr("pi_xgb_teacher") == "mixed"
+
+
+def test_each_teacher_of_a_list_sees_the_columns_of_its_kind():
+    rows = Problem("binary:logistic")
+    params, both = rows.params(), rows.matrix(np.hstack([rows.x, rows.z]))
+    kinds = {"boosted": rows.dprivileged(), "forest": both}
+    learned = {kind: pi_xgb.fit_teacher(params, matrix, 3, teacher=kind) for kind, matrix in kinds.items()}
+    by_hand = pi_xgb.train(params, rows.dtrain(), 3, teacher=[(learned["boosted"], 0.5), (learned["forest"], 2.0)])
+    pairs = [("boosted", 0.5), ("forest", 2.0)]
+    booster = pi_xgb.train(params, rows.dtrain(), 3, privileged=rows.dprivileged(), teacher=pairs)
+    assert booster.get_dump() == by_hand.get_dump()
+
+
+def test_a_kind_predicts_rows_without_values_too():
+    rows = Problem("binary:logistic")
+    rows.z[:5] = np.nan
+    weight = (np.arange(160) >= 5).astype(float)
+    teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 3, teacher="linear", teacher_weight=weight)
+    assert np.isfinite(teacher.values).all()
