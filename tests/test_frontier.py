@@ -336,6 +336,10 @@ MANY = {
 }
 
 
+def weighted(weight):
+    return xgb.DMatrix(X, Y, weight=weight.astype(float))
+
+
 @pytest.mark.parametrize(
     ("keywords", "error", "words"),
     [
@@ -358,6 +362,10 @@ MANY = {
         ({"dtrain": xgb.DMatrix(X)}, ValueError, r"label of dtrain must .* got 0"),
         ({"dtrain": xgb.DMatrix(X, np.arange(200) < 2)}, ValueError, r"class 1.*2 rows.*5 folds"),
         ({"dtrain": xgb.QuantileDMatrix(X, Y)}, TypeError, "QuantileDMatrix: build a DMatrix"),
+        ({"dtrain": weighted(ROWS < 100), "folds": HALVES}, ValueError, "hold out must have weights above 0"),
+        ({"dtrain": weighted(ROWS >= 100), "folds": HALVES}, ValueError, r"fold 0 must train on .*, got \[\]: use"),
+        ({"dtrain": weighted(ROWS == 0), "folds": HALVES}, ValueError, rf"fold .* got \[{Y[0]}\.0\]"),
+        ({"folds": [*HALVES, (np.flatnonzero(Y[:100]), ROWS[100:])]}, ValueError, r"fold 2 .*labels 0 and 1"),
         (
             {"dtrain": xgb.DMatrix(X, np.column_stack([Y, Y]))},
             ValueError,
@@ -366,7 +374,7 @@ MANY = {
         (
             {"constraint": DemographicParity(ROWS < 100), "folds": HALVES},
             ValueError,
-            "one group only, False: at least two are compared",
+            "at least two groups to compare, got False",
         ),
         (MANY, ValueError, "makes 1200 groups of 6000 rows, of at most 1000"),
     ],

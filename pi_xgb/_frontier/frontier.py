@@ -22,7 +22,8 @@ from .._core.training import Guide
 from .._plots.by_table import plot_frontier
 from .._progress import progress_bar
 from .._rows.checks import check_bootstrap, check_jobs, several
-from .._rows.groups import as_groups
+from .._rows.groups import Groups, check_few
+from .._rows.names import describe
 from .._rows.scores import as_cut
 from .._selection.candidates import PLAIN, positive_weights
 from .._selection.students import Students
@@ -146,8 +147,8 @@ def frontier(
     splits = students.splits(nfold, 1, folds, seed)
     # The user's folds may hold out a row several times.
     rows, place = np.unique(np.concatenate([split.test for split in splits]), return_inverse=True)
-    compared = constraint.compared(rows)
-    as_groups(compared.names.take(compared.codes[compared.codes >= 0]), are_compared=True)  # raises before the training
+    _check_weighed(splits, rows, label, weight)
+    compared = _compared(constraint, rows)
     how = {"n_boot": n_boot, "confidence": confidence, "random_state": seed}
     held_out = HeldOut(label[rows] == 1, weight[rows], compared, constraint.gap, cut, how)
     constraints = [constraint]
@@ -385,6 +386,28 @@ def _check(params: Any, constraint: Any) -> None:
     objective = objective_name(user_params(params))
     if objective != "binary:logistic":
         raise ValueError(f"params['objective'] must be 'binary:logistic' for frontier, got {objective!r}")
+
+
+def _check_weighed(splits: Sequence[Split], rows: Array, label: Array, weight: Array) -> None:
+    """Raise unless each fold trains on both labels and some held-out row has a weight above 0."""
+    for split in splits:
+        labels = np.unique(label[split.train[weight[split.train] > 0]])
+        if len(labels) < 2:
+            raise ValueError(f"fold {split.fold} must train on labels 0 and 1, got {labels.tolist()}: use other folds")
+    if not (weight[rows] > 0).any():
+        raise ValueError("the rows that folds hold out must have weights above 0, got 0 in all: use other folds")
+
+
+def _compared(constraint: BetweenGroups, rows: Array) -> Groups:
+    """Return the groups of the held-out rows, or raise if they cannot be compared."""
+    groups = constraint.compared(rows)
+    present = Groups(groups.codes[groups.codes >= 0], groups.names).by_appearance()
+    if present.count < 2:
+        raise ValueError(
+            f"folds must hold out at least two groups to compare, got {describe(present.names)} alone: use other folds"
+        )
+    check_few(present, len(rows))
+    return groups
 
 
 def _closer(gaps: Sequence[float], found: dict[float, Any], gap: str) -> Iterator[float]:
