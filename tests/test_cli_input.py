@@ -363,6 +363,7 @@ EVALUATE = ["evaluate", "test.csv", "--model", "model.ubj", "--label", "y"]
         (["demo", "--seeds", "1"], "--seeds must be at least 2, got 1"),
         ([*LEARN, "--valid", "1.5"], "--valid must be a file, or a share of the rows between 0 and 1, got '1.5'"),
         ([*LEARN, "--valid", "absent.csv"], "No such file.*'absent.csv'"),
+        ([*LEARN, "--objective", "binary:logistic", "--params", "objective=reg:gamma"], "--objective must be that of"),
         ([*LEARN, "--objective", "binary:hinge"], "teacher.*objectives"),
         ([*LEARN, "--constraint", "parity:sex"], "--constraint must look like parity:sex=5"),
         ([*LEARN[:-4], "--drop", "w,q,ill", "--constraint", "odds:sex=1", "--constraint", "parity:sex=2", *LEARN[-2:]],

@@ -83,6 +83,8 @@ def teacher_kind(text: str) -> Any:
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         kinds = ", ".join(TEACHERS)
         raise _wrong(f"be {kinds} or MODULE:FACTORY, a function without arguments ({error})", text) from error
+    finally:
+        sys.path.remove(str(Path.cwd()))
 
 
 _LEARN, _TEACH, _CHOOSE = "train tune compare frontier", "train tune compare", "tune compare"
@@ -209,6 +211,14 @@ def check_target(arguments: argparse.Namespace, objective: str | None) -> None:
     if given != needed:
         chosen, found = objective or "training without --objective", " and ".join(given) or "no such option"
         raise ValueError(f"{chosen} needs {' and '.join(needed)}, got {found}: name these, or another objective")
+
+
+def params_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return XGBoost's params, including the objective."""
+    params = {"objective": arguments.objective, "seed": arguments.seed, **dict(arguments.params)}
+    if arguments.objective not in (None, objective := params["objective"]):
+        raise ValueError(f"--objective must be that of --params, {objective}, got {arguments.objective}: name it once")
+    return params
 
 
 _OTHER_NAMES = {

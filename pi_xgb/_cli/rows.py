@@ -19,7 +19,7 @@ from .._rows.words import place_of
 from .._xgb.matrix import matrix_of, set_queries
 from .features import Categories, categories_of, known_features, learned_features
 from .labels import has_text_names, later_labels, training_labels
-from .options import CONSTRAINTS, check_target, option_of
+from .options import CONSTRAINTS, check_target, option_of, params_of
 from .table import MARKS, Log, Source
 
 TARGETS = ("label", "lower_bound", "upper_bound")
@@ -144,7 +144,7 @@ def _read(source: Source, columns: Columns, as_text: Sequence[str]) -> pd.DataFr
 
 def read_training(arguments: argparse.Namespace, log: Log) -> TrainingRows:
     """Read the training rows."""
-    params = {"objective": arguments.objective, "seed": arguments.seed, **dict(arguments.params)}
+    params = params_of(arguments)
     check_target(arguments, params["objective"])
     source = Source(arguments.data, arguments.missing, log)
     columns, file = columns_of(source, arguments), source.name
