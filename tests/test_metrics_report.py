@@ -212,7 +212,7 @@ class TestIntervals:
             ({"confidence": 95}, ValueError, r"confidence.*0.*1.*95"),
             ({"threshold": None}, TypeError, r"threshold.*number.*None"),
             ({"threshold": [0.5, 0.5]}, TypeError, "threshold must be one number"),
-            ({"threshold": float("nan")}, ValueError, "threshold must .* got nan"),
+            ({"threshold": float("nan")}, ValueError, "threshold is NaN"),
             ({"threshold": 50}, ValueError, r"threshold.*0.*1.*50.*100"),
             ({"threshold": -0.1}, ValueError, r"threshold.*0.*1"),
         ],

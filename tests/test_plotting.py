@@ -120,6 +120,7 @@ def test_plot_draws_on_the_given_axes_or_opens_one_figure(name, monkeypatch):
         ("plot_scores", ([0.1, 0.2], [0, 1, 1]), ValueError, "sensitive_features must .* 2 rows, got 3"),
         ("plot_scores", ([0.1, 0.2], [0, 1], {"bins": 0}), ValueError, "bins. must be positive"),
         ("plot_scores", ([0.1, 0.2], [0, 1], {"bins": 2.5}), TypeError, "bins. must be an integer"),
+        ("plot_scores", ([0.1, 0.2], [0, 1], {"threshold": np.nan}), ValueError, "threshold is NaN"),
         ("plot_frontier", (frontier_table().drop(columns="accuracy"),), ValueError, "lacks 'accuracy'"),
         ("plot_frontier", (frontier_table().iloc[:0],), ValueError, "table must have rows"),
         ("plot_frontier", (frontier_table(), {"confidence": 95}), ValueError, "between 0 and 1"),

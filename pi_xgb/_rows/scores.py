@@ -56,6 +56,8 @@ def as_threshold(threshold: Any) -> float:
     """Return a single threshold."""
     if np.ndim(threshold) != 0 or isinstance(threshold, (str, bool)) or threshold is None:
         raise TypeError(f"threshold must be one number, got {threshold!r}")
+    if np.isnan(threshold):
+        raise ValueError("threshold is NaN, which selects no row: pass a number")
     return float(threshold)
 
 
