@@ -56,6 +56,7 @@ def test_bad_input_is_refused():
         ((p, p, [1, np.nan]), "y must have a value.*1 missing.*: leave out rows"),
         ((p, p, None, 50), "threshold.*50"),
         ((p, p, None, 0.5, ["a"]), "groups.*2.*1"),
+        ((p * 2, p * 2, None, 0.5, ["(all)", "(all)", "b", "b"]), r"groups must not contain '\(all\)'"),
         ((p * 2, p * 2, None, 0.5, list("abcd")), "groups makes 4 groups of 4 rows"),
         ((series, series[::-1]), "new and old have the same index in another order"),
         ((series, p, series[::-1]), "y and old have the same index in another order"),

@@ -114,6 +114,10 @@ class TestGroupReport:
         for report in reports[1:]:
             pd.testing.assert_frame_equal(report, reports[0])
 
+    def test_a_group_must_not_be_called_like_the_margins(self):
+        with pytest.raises(ValueError, match=r"sensitive_features.*'\(all\)'.*rename"):
+            metrics.group_report([1, 0, 1, 0], [1, 1, 1, 1], sensitive_features=["(all)", "(all)", "b", "b"], n_boot=0)
+
 
 class TestIntervals:
     @few

@@ -58,6 +58,8 @@ def churn(old: Any, new: Any, y: Any = None, threshold: float = 0.5, groups: Any
         changes["right_to_wrong"] = changes["flips"] & (was == labels)
         changes["wrong_to_right"] = changes["flips"] & (now == labels)
     split = everyone(len(was)) if groups is None else as_groups(groups, len(was), name="groups")
+    if ALL in split.names:
+        raise ValueError(f"groups must not contain {ALL!r}, the name of the line of all rows: rename the group")
     of_groups = pd.DataFrame(changes).groupby(split.codes).mean().set_axis(split.names)
     of_groups.insert(0, "rows", np.bincount(split.codes))
     overall = pd.DataFrame({"rows": len(was), **{name: rows.mean() for name, rows in changes.items()}}, index=[ALL])
