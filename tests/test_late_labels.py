@@ -181,7 +181,7 @@ def test_train_reads_labels_of_rows_whose_horizon_has_passed(late, capsys, name,
         table.to_csv(file, index=False) if name.endswith("csv") else table.to_parquet(file)
     works(*train(name, *OPTIONS, "--unlabelled", unlabelled))
     assert (
-        f"{found.labelled.sum()} of 200 rows keep their label; {found.set_aside.sum()} others"
+        f"the label of {found.labelled.sum()} of 200 rows counts; {found.set_aside.sum()} others"
         in capsys.readouterr().err
     )
     works(*train(f"cleared_{name}", "--unlabelled", unlabelled, out="cleared.ubj"))

@@ -153,6 +153,12 @@ def test_what_holds_of_every_table(seed, n_groups):
     pd.testing.assert_frame_equal(weighted, reported)
 
 
+def test_weights_beyond_what_a_sum_can_hold():
+    # The reason is told, instead of groups without positives.
+    with pytest.raises(ValueError, match=r"sample_weight must have a finite sum, got 1e\+308"):
+        metrics.group_report([1, 0, 1, 0], [1, 0, 1, 0], sensitive_features=list("aabb"), sample_weight=[1e308] * 4)
+
+
 def test_a_null_has_a_hundred_draws_or_more():
     of = [1, 0, 1, 0], [1, 0, 1, 0]
     few, usual = (metrics.disparity_report(*of, sensitive_features=list("aabb"), n_null=n) for n in (1, 100))

@@ -56,6 +56,7 @@ def test_reader_of_masked_array_raises_where_a_value_is_hidden(name):
         ("y_true", [0, 1, 2, 1], "truth values, or 1 and 0, got 2 in row 2"),
         ("y_score", [0.5, 1.5], "numbers from 0 to 1, got 1.5 in row 1: margins"),
         ("sample_weight", [-3, 0, 0, 0], "finite and at least 0, got -3 in row 0: a weight of 0 ignores a row"),
+        ("sample_weight", [1e308] * 4, "a finite sum, got 1e.308"),
         ("sample_weight", [0] * 4, "above 0 somewhere, got 0 in every row"),
         ("sensitive_features", [0] * 5, "one value for each of the 4 rows, got 5"),
         ("sensitive_features", ["missing", None] * 2, "missing values .* a group has the name"),

@@ -23,13 +23,16 @@ _MOST = 0.9
 strays."""
 _NUMBER = r"(?=.*\d)[^\w.]*(\d{1,3}(?P<mark>[.,'\s])\d{3}((?P=mark)\d{3})*|\d+)?([.,]\d*)?(e[-+]?\d+)?\W*"
 """A number in any spelling: 1.5, 5%, 1,5, $12.30, 1.234.567, and with a Unicode minus."""
-_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_DAY = (
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{4}-(0\d|1[0-2])|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|"
-    rf"\d{{1,2}}[-/. ]*{_MONTH}[-/., ]*(\d{{4}}|\d{{2}})|{_MONTH} *\d{{1,2}}, *\d{{4}}"
+_MONTH = (
+    r"(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|"
+    r"dec(ember)?)\.?"
 )
-_TIME = r"\d{1,2}:\d{2}(:\d{2}.*)?"
-_DATE = rf"\s*(({_DAY})([T ]{_TIME})?|{_TIME})\s*"
+_IN_MONTH = r"(0?[1-9]|[12]\d|3[01])"
+_DAY = (
+    rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|{_IN_MONTH}[-/.]{_IN_MONTH}[-/.](\d{{4}}|\d{{2}})|"
+    rf"{_IN_MONTH}[-/. ]*{_MONTH}[-/., ]*(\d{{4}}|\d{{2}})|{_MONTH} *{_IN_MONTH},? +\d{{4}}"
+)
+_DATE = rf"\s*({_DAY})([T ]\d{{1,2}}:\d{{2}}.*)?\s*"
 _NO_NAME = re.compile(rf"{_NUMBER}|{_DATE}|\s*(true|false)\s*", re.IGNORECASE)
 
 

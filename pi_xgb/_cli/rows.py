@@ -191,7 +191,7 @@ def _without_early_labels(
     observed_at, outcome_at = (column.mask(column.isin(MARKS), None) for column in dates)
     found = mature(observed_at, outcome_at, arguments.horizon, arguments.as_of)
     kept, early, by = found.labelled.sum(), found.set_aside.sum(), f"{arguments.horizon} and --as-of {arguments.as_of}"
-    log(f"note: by --horizon {by} {kept} of {len(frame)} rows keep their label; {early} others have an early event")
+    log(f"note: by --horizon {by} the label of {kept} of {len(frame)} rows counts; {early} others have an early event")
     is_late = (pd.to_numeric(frame[label], errors="coerce") == 1) & outcome_at.notna() & (found.y == 0)
     if is_late.any():
         raise ValueError(

@@ -177,7 +177,8 @@ class Keywords:
             )
         named = self._set(*_OF_TRAINED)
         if not self.is_given:
-            rows = ("teacher_weight",) if self.kl_weight == 0 else ("labelled", "teacher_weight")
+            is_plain = self.kl_weight == 0 and obj is None
+            rows = ("teacher_weight",) if is_plain else ("labelled", "teacher_weight")
             named = ["kl_weight"] * bool(self.kl_weight) + named + self._set(*rows)
         if named:
             raise ValueError(
@@ -243,8 +244,9 @@ class Keywords:
         if any(isinstance(guide.teacher, Recipe) and guide.kl_weight > 0 for guide in training.guides):
             # XGBoost would read its params and the model after the teachers are trained. Without these nothing may
             # touch its random state, with which a continued training goes on.
-            own = {**spec.params, "validate_parameters": False}
-            configuration_of(xgboost.Booster(own, [dtrain], model_file=boosting.xgb_model))
+            booster = xgboost.Booster(spec.params, [dtrain], model_file=boosting.xgb_model)
+            booster.set_param({"validate_parameters": False})  # the training warns of unused ones
+            configuration_of(booster)
         return training
 
     def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:

@@ -188,7 +188,7 @@ def train_by(
             training = keywords.read(Spec.read(own, boosting.xgb_model), boosting).counting()
             training.check_labelled_rows()
             training.warn_of_other_meanings(kl_weight_given=keywords.weight_is_given)
-            if boosting.keywords.get("early_stopping_rounds") is not None and not boosting.evals:
+            if boosting.keywords.get("early_stopping_rounds") and not boosting.evals:
                 raise ValueError("early_stopping_rounds require evals, whose rows stop the training: pass evals")
             chosen = _engine(engine, training, boosting)
             training = with_fitted_teachers(training, None if boosting.keywords.get("verbose_eval") else False)

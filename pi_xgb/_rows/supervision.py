@@ -11,7 +11,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._warnings import warn_user
-from .per_row import NOT_NEGATIVE, Span, per_row
+from .per_row import LARGEST, NOT_NEGATIVE, Span, per_row
 
 MOST_WEIGHT = 1e12
 """Larger weights swamp the labels in float32."""
@@ -57,7 +57,7 @@ def read_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | None:
 def row_weights(
     sample_weight: Any, n_rows: int, *, name: str = "sample_weight", labelled: Array | None = None, table: str = ""
 ) -> NDArray[np.float64] | None:
-    """Return finite weights, at least one of them above 0 (of the ``labelled`` rows, if given)."""
+    """Return weights with a finite sum, at least one of them above 0 (of the ``labelled`` rows, if given)."""
     if sample_weight is None:
         return None
     hint = "a weight of 0 ignores a row"
@@ -65,6 +65,8 @@ def row_weights(
     if not ((weight if labelled is None else weight[labelled]).any() or collective.is_distributed()):
         rows = "row" if labelled is None else "row that has a label"
         raise ValueError(f"{name} must be above 0 somewhere, got 0 in every {rows}: zero weights ignore all rows")
+    if weight.max() > LARGEST / weight.size:
+        raise ValueError(f"{name} must have a finite sum, got {weight.max():g}: divide all by the largest")
     return weight
 
 

@@ -98,7 +98,8 @@ class Verdict:
     def instruction(self) -> str:
         """One sentence."""
         rounds = self.rounds[self.chosen] if len(self.rounds) else 0
-        return f"Deploy {self.models[self.chosen]}{f' with {rounds} rounds' * bool(rounds)}."
+        how = f" with {rounds} round{'s' * (rounds > 1)}" if rounds else ""
+        return f"Deploy {self.models[self.chosen]}{how}."
 
     @property
     def expectation(self) -> str:

@@ -136,7 +136,7 @@ class _SelectionModel(PrivilegedXGBModel):
         params = summary[["method", "teacher", "teacher_sees", "crossfit", "kl_weight"]]
         params = params.assign(n_estimators=summary["rounds"]).astype({"crossfit": "Int64"}).astype(object)
         params["method"] = params["method"].replace(PLAIN.method, DEFAULT_METHOD)
-        params["teacher_sees"] = params["teacher_sees"].mask(params["teacher_sees"] == STUDENT_FEATURES)
+        params = params.mask(params.isin(["", STUDENT_FEATURES]))
         return {
             "params": params.where(params.notna(), None).to_dict("records"),
             "candidate": summary.index.to_numpy(),
