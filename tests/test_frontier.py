@@ -76,6 +76,11 @@ def test_each_constraint_has_its_gap(constraint):
         assert (frontier.table[name] <= frontier.table[f"{name}_high"]).all()
 
 
+def test_groups_may_be_those_of_two_columns():
+    by_two = found(lambda sex: DemographicParity(pd.DataFrame({"sex": sex, "half": np.arange(1200) % 2})), n_boot=0)
+    assert by_two.table["statistical_parity"].notna().all()
+
+
 def test_rows_without_a_group_count_in_the_accuracy_alone():
     x, y, sex = made()
     # They are selected so often that as a group of their own they would make the gap.

@@ -22,7 +22,6 @@ MEASURED = [
     ("count:poisson", "linear", [-13.61904, -9.922293, -2.074917]),
     ("count:poisson", "mixed", [-14.64599, -9.135967, -1.564195]),
 ]
-"""Objective, teacher, and what XGBoost 3.2 makes of them; other versions draw other rows and columns for a forest."""
 
 
 def numbers(objective, teacher):

@@ -299,9 +299,9 @@ def test_two_labelled_rows_are_enough_for_the_default_teacher():
 def test_each_teacher_of_a_list_sees_the_columns_of_its_kind():
     rows = Problem("binary:logistic")
     params, both = rows.params(), rows.matrix(np.hstack([rows.x, rows.z]))
-    kinds = {"boosted": rows.dprivileged(), "forest": both}
-    learned = {kind: pi_xgb.fit_teacher(params, matrix, 3, teacher=kind) for kind, matrix in kinds.items()}
-    by_hand = pi_xgb.train(params, rows.dtrain(), 3, teacher=[(learned["boosted"], 0.5), (learned["forest"], 2.0)])
+    boosted = pi_xgb.fit_teacher(params, rows.dprivileged(), 3, teacher="boosted")
+    forest = pi_xgb.fit_teacher(params, both, 3, teacher="forest")
+    by_hand = pi_xgb.train(params, rows.dtrain(), 3, teacher=[(boosted, 0.5), (forest, 2.0)])
     pairs = [("boosted", 0.5), ("forest", 2.0)]
     booster = pi_xgb.train(params, rows.dtrain(), 3, privileged=rows.dprivileged(), teacher=pairs)
     assert booster.get_dump() == by_hand.get_dump()

@@ -669,7 +669,6 @@ def test_the_model_records_how_its_teachers_were_trained() -> None:
     keywords: dict[str, Any] = {"privileged": privileged_of(data), "labelled": labelled, "teacher_params": own}
     booster = pi_xgb.train(params, matrix(data), 3, teacher=teachers, crossfit=3, **keywords)
     assert (booster.attr("pi_xgb_rows"), booster.attr("pi_xgb_labelled")) == ("90", "60")
-    # As a choice of select may be: plain XGBoost on the labelled rows.
     plain = pi_xgb.train(params_of("binary:logistic"), matrix(data), 3, kl_weight=0, labelled=labelled)
     assert model_text(plain) == model_text(xgb.train(params_of("binary:logistic"), matrix(data.part(slice(60))), 3))
     first, second = str(booster.attr("pi_xgb_teacher_settings")).split("; ")

@@ -249,7 +249,7 @@ class Selection:
         mean = curves.mean(axis=0)
         rounds = (score.sign * mean).argmax(axis=1) + 1
         scores = np.array([curves[:, i, own - 1] for i, own in enumerate(rounds)])
-        self._verdict = Verdict.of(measurement, list(map(student_of, candidates)), scores, recommended, rounds)
+        self._verdict = Verdict.of(measurement, list(map(student_of, candidates)), scores, recommended, rounds.tolist())
         self._chosen, self._rounds = candidates[self._verdict.chosen], int(rounds[self._verdict.chosen])
         self.curves = pd.DataFrame(mean.T, pd.RangeIndex(1, len(mean.T) + 1, name="rounds"), names)
         teacher_scores = [np.mean([fold[name][1] for fold in found]) for name in names]

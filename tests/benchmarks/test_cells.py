@@ -66,9 +66,8 @@ def test_package_that_measures_in_its_main_module_takes_several_processes(tmp_pa
     text = "from benchmarks.cells import Table, main\ndef measure(name, small=False):\n    yield {'value': 1}\n"
     run = "if __name__ == '__main__':\n    main('own', '', [Table('numbers', ('name',), lambda: [('a',)], measure)])\n"
     (tmp_path / "own" / "__main__.py").write_text(text + run)
-    command = [sys.executable, "-m", "own", "--jobs", "2", "--out", str(tmp_path)]
-    path = os.pathsep.join([str(tmp_path), str(FOLDER.parent)])
-    subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=True)
+    command, path = [sys.executable, "-m", "own", "--jobs", "2", "--out", "."], {"PYTHONPATH": str(FOLDER.parent)}
+    subprocess.run(command, env=os.environ | path, check=True, cwd=tmp_path)
     assert len(cells.read("numbers", tmp_path)) == 1
 
 
