@@ -292,8 +292,9 @@ def test_a_student_of_counts_with_an_exposure_and_unlabelled_rows_is_finite(seed
 def test_two_labelled_rows_are_enough_for_the_default_teacher():
     rows, labelled = Problem("binary:logistic"), np.zeros(160, bool)
     labelled[[np.argmin(rows.y), np.argmax(rows.y)]] = True
-    booster = pi_xgb.train(rows.params(), rows.dtrain(), 2, privileged=rows.dprivileged(), labelled=labelled)
-    assert booster.attr("pi_xgb_teacher") == "mixed"
+    for given in ({}, {"kl_weight": 1.0}):
+        guided = {"privileged": rows.dprivileged(), "labelled": labelled, **given}
+        assert pi_xgb.train(rows.params(), rows.dtrain(), 2, **guided).attr("pi_xgb_teacher") == "mixed"
 
 
 def test_each_teacher_of_a_list_sees_the_columns_of_its_kind():
