@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -179,7 +179,8 @@ def compare(
     models = compared_models(student, students, seed)
     found = search("compare", models, splits, score, given, rivals_of if has_rivals else None)
     measurement = Measurement(score, held_out_ratio(splits), students.n_labelled, standard_errors, confidence)
-    return Comparison(table_of(splits, found, score), measurement, student)
+    rounds = {model: score.best([fold[model][0] for fold in found]) + 1 for model in models}
+    return Comparison(table_of(splits, found, score), measurement, student, rounds)
 
 
 class Comparison:
@@ -197,8 +198,8 @@ class Comparison:
     recommendation
         The model to deploy: "student", "self-distillation", "plain XGBoost" or a rival.
     verdict
-        What to deploy, with the rounds that were best on the folds (their median), the gain to expect, and what would
-        change that; ``print(comparison)`` adds the scores.
+        What to deploy, with the rounds of the best mean score on the folds, the gain to expect, and what would change
+        that; ``print(comparison)`` adds the scores.
     evidence
         Whether privileged features improve the model: the interval of the student's gain over plain XGBoost lies above
         0, and the student is better than each control by a one-sided test at the same level. All three must hold, so
@@ -217,7 +218,9 @@ class Comparison:
     True
     """
 
-    def __init__(self, table: pd.DataFrame, measurement: Measurement, candidate: Candidate) -> None:
+    def __init__(
+        self, table: pd.DataFrame, measurement: Measurement, candidate: Candidate, rounds: Mapping[str, int]
+    ) -> None:
         self.table, self.confidence = table, measurement.confidence
         self.metric, self.maximize = measurement.score.name, measurement.score.maximised
         self._scores = table.pivot(index=["repeat", "fold"], columns="model", values="score")
@@ -226,8 +229,8 @@ class Comparison:
         deployable = [model for model in words if model in self._scores]
         models = [words[model] for model in deployable]
         by_model = self._scores[deployable].to_numpy().T
-        rounds = table.groupby("model")["rounds"].median().round().astype(int)[deployable].tolist()
-        self._verdict = Verdict.of(measurement, models, by_model, deployable.index(STUDENT), rounds)
+        of_models = [rounds.get(model, 0) for model in deployable]
+        self._verdict = Verdict.of(measurement, models, by_model, deployable.index(STUDENT), of_models)
         groups = table.groupby(["size", "model"], sort=False)
         self.summary = groups[["score"]].mean()
         gains = [self.difference(str(model), BASELINE) for _, model in self.summary.index]
@@ -277,7 +280,7 @@ def table_of(splits: Sequence[Split], found: Sequence[dict[str, Any]], score: Sc
         ]
         lines = []
         for model, (curve, _) in outcome.items():
-            best = int((score.sign * np.mean([other[model][0] for other in beside], axis=0)).argmax())
+            best = score.best([other[model][0] for other in beside])
             lines.append((model, curve[best], best + 1 if len(curve) > 1 else 0))
         lines.append((TEACHER, outcome[STUDENT][1], 0))
         cell = pd.DataFrame(lines, columns=["model", "score", "rounds"])

@@ -59,6 +59,10 @@ class Score:
         """The factor that turns a difference into a gain."""
         return 1.0 if self.maximised else -1.0
 
+    def best(self, curves: Any) -> int:
+        """The place of the round with the best mean of several curves."""
+        return int((self.sign * np.mean(curves, axis=0)).argmax())
+
     def applied_to(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The params of a training that computes this score and no other metric."""
         chosen = {key: value for key, value in params.items() if key != "eval_metric"}

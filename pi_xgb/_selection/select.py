@@ -247,10 +247,10 @@ class Selection:
         names = [candidate.name for candidate in candidates]
         curves = np.array([[fold[name][0] for name in names] for fold in found])
         mean = curves.mean(axis=0)
-        rounds = (score.sign * mean).argmax(axis=1) + 1
+        rounds = [score.best(curves[:, i]) + 1 for i in range(len(names))]
         scores = np.array([curves[:, i, own - 1] for i, own in enumerate(rounds)])
-        self._verdict = Verdict.of(measurement, list(map(student_of, candidates)), scores, recommended, rounds.tolist())
-        self._chosen, self._rounds = candidates[self._verdict.chosen], int(rounds[self._verdict.chosen])
+        self._verdict = Verdict.of(measurement, list(map(student_of, candidates)), scores, recommended, rounds)
+        self._chosen, self._rounds = candidates[self._verdict.chosen], rounds[self._verdict.chosen]
         self.curves = pd.DataFrame(mean.T, pd.RangeIndex(1, len(mean.T) + 1, name="rounds"), names)
         teacher_scores = [np.mean([fold[name][1] for fold in found]) for name in names]
         of_candidates = _described(candidates).assign(rounds=rounds)
