@@ -161,12 +161,7 @@ def made_table(**gains):
     [
         ({"student": 0.1}, "student", "the student of a mixed teacher with 8 rounds", True),
         ({"student": 0.1, "shuffled": 0.1}, "student", "the student of a mixed teacher with 8 rounds", False),
-        (
-            {"student": -0.1, "self_distillation": -0.1, "forest": -0.1},
-            "plain XGBoost",
-            "plain XGBoost with 8 rounds",
-            False,
-        ),
+        ({"student": -1, "self_distillation": -1, "forest": -1}, "plain XGBoost", "plain XGBoost with 8 rounds", False),
         ({"forest": 0.1}, "forest", "a forest", False),
         (
             {"self_distillation": 0.1},
