@@ -33,7 +33,7 @@ METHODS = {
     "random forest": "a rival: a forest on x of the labelled rows",
     "KbPIB": "a boosted teacher on z, trained first, guides the student on all rows",
     "JPIB": "teacher and student are boosted in turn, each guided by the other",
-    BEST: "the recommended recipe: boosting, a forest and a linear model on x and z, on all rows",
+    BEST: "the recommended recipe: a forest and a linear model on x and z, on all rows",
     CONTROL: "the same without z: the gain from the rows and the mixture alone",
     "ceiling: the true P(y|x, z)": "the best possible score; it needs z, which is unknown at prediction",
 }

@@ -151,10 +151,10 @@ def select(
     Notes
     -----
     By default it costs 35 trainings per repeat: in each of five folds plain XGBoost and two students, and two teachers
-    for each pair of folds, with privileged features and without; each is a booster, a forest and a linear model. In
-    general every fold costs a training per candidate (two for JPIB), one for an in-sample teacher and ``crossfit`` for
-    any other (half of that where they are shared); teachers serve every ``kl_weight``. Students are trained natively
-    where that gives the same model up to rounding.
+    for each pair of folds, with privileged features and without; each is a forest and a linear model, for numbers and
+    counts a booster too. In general every fold costs a training per candidate (two for JPIB), one for an in-sample
+    teacher and ``crossfit`` for any other (half of that where they are shared); teachers serve every ``kl_weight``.
+    Students are trained natively where that gives the same model up to rounding.
 
     The score of the choice is the best of several, so it is slightly optimistic. :func:`pi_xgb.compare` also scores a
     linear model, a forest and imputed privileged features.
