@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,8 +24,6 @@ M = TypeVar("M")
 SHARED, LEFT_OUT, WHOLE = -1, -2, -3
 AVERAGED = ("boosted",)
 """The members whose models of the folds predict rows of no fold together."""
-_FEWEST_SHARED = 4
-"""With fewer folds a teacher without two of them would see at most half of the rows."""
 
 
 def check_crossfit(crossfit: Any, n_labelled: int, groups: Array | None = None, rows: str = "rows") -> None:
@@ -61,72 +58,22 @@ def whole_queries(
     return groups
 
 
-class Split(NamedTuple):
-    """Numbers of labelled rows in one fold of one repeat. Every training part has unlabelled rows as well."""
-
-    repeat: int
-    fold: int
-    train: Array
-    test: Array
-    shared: SharedFolds | None = None
-    """The folds of its repeat, if cross-fitted teachers can share them."""
+class FoldModels(Protocol):
+    """Folds that were dealt beforehand, whose models several teachers share."""
 
     @property
-    def name(self) -> str:
-        """The name of the split within a search."""
-        return f"{self.repeat}/{self.fold}"
+    def fold_of(self) -> Array:
+        """The fold of each row."""
+        ...
 
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        ...
 
-@dataclasses.dataclass(frozen=True)
-class SharedFolds:
-    """The folds of one repeat of a search, one of them held out, whose teachers are shared.
-
-    The model of fold j while fold k is held out has seen neither fold, so it is also the model of fold k while j is
-    held out.
-    """
-
-    fold_of: Array
-    number: int
-    held_out: int = -1
-    way: str = ""
-    """The kind and the features of the teachers, where several share the folds."""
-    _models: dict[Any, Any] = dataclasses.field(default_factory=dict)
-    """By way, member and the two folds that it has not seen."""
-    _locks: dict[Any, threading.Lock] = dataclasses.field(default_factory=dict)
-    """Of each model, which several threads need and one of them trains."""
-
-    @classmethod
-    def of_splits(
-        cls, splits: Sequence[Split], n_rows: int, labelled: Array | None, groups: Array | None
-    ) -> list[SharedFolds | None]:
-        """Return the folds for each split; None where the splits of its repeat do not partition the labelled rows."""
-        n_known = n_rows if labelled is None else int(labelled.sum())
-        of_repeat: dict[int, SharedFolds] = {}
-        for repeat in {split.repeat for split in splits}:
-            own, fold_of = [split for split in splits if split.repeat == repeat], np.full(n_rows, SHARED)
-            for split in own:
-                fold_of[split.test] = split.fold
-            is_partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in own)
-            is_complete = all(len(split.train) + len(split.test) == n_known for split in own)
-            if len(own) >= _FEWEST_SHARED and is_partition and is_complete:
-                of_repeat[repeat] = cls(fold_of if groups is None else _of_groups(fold_of, groups), len(own))
-        shared = [of_repeat.get(split.repeat) for split in splits]
-        return [
-            one and dataclasses.replace(one, held_out=split.fold) for split, one in zip(splits, shared, strict=True)
-        ]
-
-    def subset(self, rows: Array) -> SharedFolds:
-        """The folds of some of the rows."""
-        return dataclasses.replace(self, fold_of=self.fold_of[rows])
-
-    @contextlib.contextmanager
-    def model(self, member: str, fold: int, fit: Callable[[], M]) -> Iterator[M]:
-        """The model without this fold and the held-out one, locked against other threads."""
-        key = self.way, member, frozenset({fold, self.held_out})
-        with self._locks.setdefault(key, threading.Lock()):
-            if key not in self._models:
-                self._models[key] = fit()
-            yield self._models[key]
+    def model(self, member: str, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
+        """The model of a member without a fold, locked against other threads; the first one to ask fits it."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,9 +85,7 @@ class Folds:
     learnable: Array
     """Which rows models are fitted on."""
 
-    in_sample: bool = False
-    """Whether one model is fitted on all learnable rows and predicts these as well."""
-    shared: SharedFolds | None = None
+    shared: FoldModels | None = None
     """Where the candidates of a search share the models."""
 
     @property
@@ -170,7 +115,7 @@ def out_of_fold(
 
     def of_fold(member_and_fold: tuple[str, int]) -> tuple[M, list[tuple[Array, Array]]]:
         member, fold = member_and_fold
-        fitted_on = folds.learnable if folds.in_sample else folds.learnable & (folds.fold_of != fold)
+        fitted_on = folds.learnable & (folds.fold_of != fold)
         held_out = [(shared if fold == WHOLE else np.flatnonzero(folds.fold_of == fold), 1)]
         if member in AVERAGED:
             held_out.append((shared, len(folds.numbers)))
@@ -204,9 +149,9 @@ def deal_labelled(
     label = label[:, 0] if label.ndim == 2 else label
     own, fold_of = None if groups is None else groups[labelled], np.full(len(label), -1)
     fold_of[labelled] = deal_folds(label[labelled], n_folds, seed, own, classes=classes)
-    return fold_of if groups is None else _of_groups(fold_of, groups)
+    return fold_of if groups is None else folds_of_groups(fold_of, groups)
 
 
-def _of_groups(fold_of: Array, groups: Array) -> Array:
+def folds_of_groups(fold_of: Array, groups: Array) -> Array:
     """Return the folds with the rows without a label in that of their group, if it has labelled rows."""
     return np.array(pd.Series(fold_of).groupby(pd.factorize(groups)[0]).transform("max"))

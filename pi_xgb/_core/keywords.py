@@ -20,7 +20,7 @@ from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.matrix import can_be_cut, rows_without_values, side_by_side
 from .._xgb.params import objective_name
 from .blend import answer
-from .crossfit import SharedFolds
+from .crossfit import FoldModels
 from .engines import choose
 from .joint import JointTeacher
 from .learners import DEFAULT_TEACHER, gathered
@@ -374,7 +374,7 @@ def default_kl_weight(teacher: Any) -> float:
 
 
 def with_fitted_teachers(
-    training: Training, progress: bool | None = False, folds: SharedFolds | None = None
+    training: Training, progress: bool | None = False, folds: FoldModels | None = None
 ) -> Training:
     """Return the training with trained teachers, shared in these ``folds`` of a search.
 
@@ -382,9 +382,7 @@ def with_fitted_teachers(
     """
     return training.replace(
         guides=tuple(
-            guide._replace(teacher=dataclasses.replace(guide.teacher, folds=folds).fit(progress))
-            if isinstance(guide.teacher, Recipe)
-            else guide
+            guide._replace(teacher=guide.teacher.fit(progress, folds)) if isinstance(guide.teacher, Recipe) else guide
             for guide in training.guides
         )
     )

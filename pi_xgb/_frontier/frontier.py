@@ -15,7 +15,6 @@ import xgboost
 
 from .._arrays import Array
 from .._constraints.groups import BetweenGroups, EqualizedOdds
-from .._core.crossfit import Split
 from .._core.keywords import Keywords
 from .._core.train import train
 from .._core.training import Guide
@@ -26,6 +25,7 @@ from .._rows.groups import Groups, check_few
 from .._rows.names import describe
 from .._rows.scores import as_cut
 from .._selection.candidates import PLAIN, positive_weights
+from .._selection.splits import Split
 from .._selection.students import Students
 from .._warnings import warn_user
 from .._xgb.params import objective_name, user_params

@@ -10,7 +10,6 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.losses import LOSSES
 from .._plots.by_table import plot_comparison
@@ -26,7 +25,7 @@ from .._xgb.params import user_params
 from .candidates import Candidate, candidates_of
 from .rivals import BASELINE, RIVALS, SELF, SHUFFLED, STUDENT, TEACHER, compared_models, rivals_of
 from .scores import Score, score_of
-from .splits import held_out_ratio
+from .splits import Split, held_out_ratio
 from .students import Students, search
 from .verdict import Measurement, Verdict, student_of
 

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from .._core.crossfit import Split
 from .._core.keywords import DEFAULT_METHOD, Keywords, MethodName
 from .._core.training import Teacher
 from .._plots.by_table import plot_selection
 from .._xgb.signature import called_like
 from .candidates import PLAIN, Candidate, candidates_of, recommended
 from .scores import score_of
-from .splits import held_out_ratio, usual_repeats
+from .splits import Split, held_out_ratio, usual_repeats
 from .students import FoldStudents, Students, search
 from .verdict import Measurement, Verdict, student_of
 

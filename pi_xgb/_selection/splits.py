@@ -2,19 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import contextlib
+import dataclasses
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from .._arrays import Array
-from .._core.crossfit import Split
+from .._core.crossfit import SHARED, folds_of_groups
 from .._rows.checks import check_whole
 from .._rows.folds import check_enough_groups, deal_folds, kinds, read_folds
 
 _ATTEMPTS = 50
 _ROWS_SCORED, _MOST_REPEATS = 1000, 5
+_FEWEST_SHARED = 4
+"""With fewer folds a teacher without two of them would see at most half of the rows."""
+M = TypeVar("M")
+
+
+class Split(NamedTuple):
+    """Numbers of labelled rows in one fold of one repeat. Every training part has unlabelled rows as well."""
+
+    repeat: int
+    fold: int
+    train: Array
+    test: Array
+    shared: SharedFolds | None = None
+    """The folds of its repeat, if cross-fitted teachers can share them."""
+
+    @property
+    def name(self) -> str:
+        """The name of the split within a search."""
+        return f"{self.repeat}/{self.fold}"
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedFolds:
+    """The folds of one repeat of a search, one of them held out, whose teachers are shared.
+
+    The model of fold j while fold k is held out has seen neither fold, so it is also the model of fold k while j is
+    held out.
+    """
+
+    fold_of: Array
+    number: int
+    held_out: int = -1
+    way: str = ""
+    """The kind and the features of the teachers, where several share the folds."""
+    _models: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    """By way, member and the two folds that it has not seen."""
+    _locks: dict[Any, threading.Lock] = dataclasses.field(default_factory=dict)
+    """Of each model, which several threads need and one of them trains."""
+
+    @classmethod
+    def of_splits(
+        cls, splits: Sequence[Split], n_rows: int, labelled: Array | None, groups: Array | None
+    ) -> list[SharedFolds | None]:
+        """Return the folds for each split; None where the splits of its repeat do not partition the labelled rows."""
+        n_known = n_rows if labelled is None else int(labelled.sum())
+        of_repeat: dict[int, SharedFolds] = {}
+        for repeat in {split.repeat for split in splits}:
+            own, fold_of = [split for split in splits if split.repeat == repeat], np.full(n_rows, SHARED)
+            for split in own:
+                fold_of[split.test] = split.fold
+            is_partition = (fold_of >= 0).sum() == n_known == sum(len(split.test) for split in own)
+            is_complete = all(len(split.train) + len(split.test) == n_known for split in own)
+            if len(own) >= _FEWEST_SHARED and is_partition and is_complete:
+                of_repeat[repeat] = cls(fold_of if groups is None else folds_of_groups(fold_of, groups), len(own))
+        shared = [of_repeat.get(split.repeat) for split in splits]
+        return [
+            one and dataclasses.replace(one, held_out=split.fold) for split, one in zip(splits, shared, strict=True)
+        ]
+
+    def subset(self, rows: Array) -> SharedFolds:
+        """The folds of some of the rows."""
+        return dataclasses.replace(self, fold_of=self.fold_of[rows])
+
+    @contextlib.contextmanager
+    def model(self, member: str, fold: int, fit: Callable[[], M]) -> Iterator[M]:
+        """The model without this fold and the held-out one, locked against other threads."""
+        key = self.way, member, frozenset({fold, self.held_out})
+        with self._locks.setdefault(key, threading.Lock()):
+            if key not in self._models:
+                self._models[key] = fit()
+            yield self._models[key]
 
 
 def splits_of(

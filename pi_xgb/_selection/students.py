@@ -12,7 +12,7 @@ import xgboost
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._core.crossfit import SharedFolds, Split, whole_queries
+from .._core.crossfit import whole_queries
 from .._core.engines import choose
 from .._core.joint import pairs_of
 from .._core.keywords import Keywords, with_fitted_teachers
@@ -30,7 +30,7 @@ from .._xgb.params import objective_name, user_params
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
 from .candidates import PLAIN, Candidate
 from .scores import Score
-from .splits import splits_of
+from .splits import SharedFolds, Split, splits_of
 
 Values = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,9 @@ import xgboost
 from ..._arrays import Array
 from ..._rows.tables import as_table
 from ..._xgb.matrix import matrix_of
-from ..crossfit import LEFT_OUT, SHARED
-from ..losses import NUMBERS, PROBABILITIES
+from ..crossfit import SHARED
 from ..teachers import FixedTeacher
-from ..training import About, Teacher, per_label
+from ..training import About, Teacher
 from .estimator import is_frozen
 from .features import Features, Model, TrainedColumns
 from .mixture import Mixture
@@ -38,11 +37,12 @@ class Member(NamedTuple):
 class Fitted(NamedTuple):
     """Fitted members, and what they predict for the rows of the training."""
 
-    members: Sequence[Member]
-    mixture: Mixture
+    members: list[Member]
+    mixture: Mixture | None
+    """None where one member is all."""
     mean: Array
     loss: float
-    """Of the mixture, on the labelled rows."""
+    """Of this mean, on the labelled rows."""
     loss_of_mean: float
     """Of the mean label there."""
     fold_of: Array
@@ -52,10 +52,11 @@ class Fitted(NamedTuple):
     columns: TrainedColumns
 
 
-def mean_of(members: Sequence[Member], mixture: Mixture, features: Features, fold: int = SHARED) -> Array:
+def mean_of(members: Sequence[Member], mixture: Mixture | None, features: Features, fold: int = SHARED) -> Array:
     """The mean of rows of one fold, or of rows that all models may predict."""
     models = [one.predicting if fold == SHARED else [one.models[fold]] for one in members]
-    return mixture.combine([np.mean([model.predict(features) for model in each], axis=0) for each in models])
+    means = [np.mean([model.predict(features) for model in each], axis=0) for each in models]
+    return means[0] if mixture is None else mixture.combine(means)
 
 
 class LearnedTeacher(FixedTeacher):
@@ -89,17 +90,11 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(
-        self, fitted: Fitted, q: Array, settings: Mapping[str, Any], labelled: Array | None, label: Array | None
-    ) -> None:
-        is_predicted = fitted.fold_of != LEFT_OUT
-        (PROBABILITIES if fitted.mixture.loss.probabilities else NUMBERS).check(q[is_predicted], "the q of the teacher")
-        # Taken as an array, q then asks for weights of 0 in the other rows.
-        self._q = q if is_predicted.all() else np.where(per_label(is_predicted, q), q, np.float32(np.nan))
-        self.members, self.loss, self.loss_of_mean = list(fitted.members), fitted.loss, fitted.loss_of_mean
-        self._mixture, self._columns = fitted.mixture, fitted.columns
-        self.kind = self.members[0].kind if len(self.members) == 1 else "mixed"
-        self.about = About(kind=self.kind, settings=settings, labelled=labelled, label=label)
+    def __init__(self, fitted: Fitted, q: Array, **about: Any) -> None:
+        self._q, self.members, self._mixture, self._columns = q, fitted.members, fitted.mixture, fitted.columns
+        self.loss, self.loss_of_mean = fitted.loss, fitted.loss_of_mean
+        self.kind = self.members[0].kind if fitted.mixture is None else "mixed"
+        self.about = About(kind=self.kind, **about)
 
     @property
     def boosters(self) -> list[xgboost.Booster]:

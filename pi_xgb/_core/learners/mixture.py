@@ -28,12 +28,10 @@ class Mixture:
 
     @classmethod
     def fitted(cls, loss: Loss, label: Array, weight: Array | None, means: Sequence[Array]) -> Mixture:
-        """From out-of-fold means of labelled rows; one member stays as it is, and labels of one value fit nothing.
+        """From out-of-fold means of labelled rows; labels of one value fit nothing.
 
         ``label`` is ``(n,)`` or ``(n, K)``, ``weight`` that of each row, None where all count the same.
         """
-        if len(means) == 1:
-            return cls(loss, np.ones(1))
         relative_loss = RelativeLoss(loss, label, weight, means[0])
         if not relative_loss.labels_vary:
             return cls(loss, np.full(len(means), 1 / len(means)))

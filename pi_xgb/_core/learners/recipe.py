@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -20,7 +20,8 @@ from ..._warnings import warn_user
 from ..._xgb.collective import global_max
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
-from ..crossfit import LEFT_OUT, Folds, SharedFolds, check_crossfit, deal_labelled, out_of_fold, whole_queries
+from ..crossfit import LEFT_OUT, FoldModels, Folds, check_crossfit, deal_labelled, out_of_fold, whole_queries
+from ..losses import NUMBERS, PROBABILITIES
 from ..training import About, Spec, Training, per_label
 from . import TEACHERS
 from .boosted import fit_boosted
@@ -70,8 +71,6 @@ class Recipe:
     """The keywords of a booster's training: evaluation and early stopping."""
     classes: Sequence[Any] | None = None
     """The names of the classes that a frozen estimator knows."""
-    folds: SharedFolds | None = None
-    """Dealt beforehand by a selection, in the place of those of ``crossfit``."""
 
     def check(self) -> None:
         """Raise, before any training, if it cannot learn from these rows for this objective."""
@@ -105,14 +104,19 @@ class Recipe:
             own_weight=weights_of_rows(self.features.matrix, rows, self.own_weight),
             groups=None if self.groups is None else self.groups[rows],
             teacher_weight=None if self.teacher_weight is None else self.teacher_weight[rows],
-            folds=None if self.folds is None else self.folds.subset(rows),
         )
 
-    def fit(self, progress: bool | None = False) -> LearnedTeacher:
-        """Return the trained teacher, with q out of fold where it is cross-fitted."""
-        fitted = fit_gathered(self) if self._is_gathered else self.fit_members(progress)
-        training, known = self.training, self.training.known & (fitted.fold_of != LEFT_OUT)
-        q = training.spec.loss.teacher_values(fitted.mean, training.label, known)
+    def fit(self, progress: bool | None = False, folds: FoldModels | None = None) -> LearnedTeacher:
+        """Return the trained teacher, with q out of fold where it is cross-fitted.
+
+        ``folds`` take the place of those of ``crossfit``, if these are as many.
+        """
+        fitted = fit_gathered(self) if self._is_gathered else self.fit_members(progress, folds)
+        training, loss, is_predicted = self.training, self.training.spec.loss, fitted.fold_of != LEFT_OUT
+        q = loss.teacher_values(fitted.mean, training.label, training.known & is_predicted)
+        (PROBABILITIES if loss.probabilities else NUMBERS).check(q[is_predicted], "the q of the teacher")
+        if not is_predicted.all():  # taken as an array, q then asks for weights of 0 in the other rows
+            q = np.where(per_label(is_predicted, q), q, np.float32(np.nan))
         settings: dict[str, Any] = {"crossfit": fitted.crossfit}
         if self.teacher_sees is not None:
             settings["teacher_sees"] = self.teacher_sees
@@ -121,34 +125,63 @@ class Recipe:
         # A frozen estimator learned from other labels.
         is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
         labelled, label = (training.known, training.label) if is_own else (training.labelled, None)
-        return LearnedTeacher(fitted, q, settings, labelled, label)
+        return LearnedTeacher(fitted, q, settings=settings, labelled=labelled, label=label)
 
-    def fit_members(self, progress: bool | None = False, *, needs_whole: bool = False) -> Fitted:
+    def fit_members(
+        self, progress: bool | None = False, folds: FoldModels | None = None, *, needs_whole: bool = False
+    ) -> Fitted:
         """Return the fitted members; ``needs_whole``: there are rows elsewhere that are in no fold."""
-        training, folds = self.training, self._dealt()
-        loss, label = training.spec.loss, training.label
-        is_predicted = folds.fold_of != LEFT_OUT
-        known = training.known & is_predicted
-        weight = None if training.weight is None else training.weight[known]
+        training, loss = self.training, self.training.spec.loss
+        if self.crossfit == 0:
+            fold_of = np.where(self.left_out, LEFT_OUT, 0)
+            found = self._in_sample(np.flatnonzero(fold_of == 0))
+        else:
+            fold_of, found = self._out_of_fold(progress, folds, needs_whole=needs_whole)
+        known = training.known & (fold_of != LEFT_OUT)
+        label, weight = training.label[known], None if training.weight is None else training.weight[known]
+        means, mixture = [mean for mean, _, _ in found.values()], None
+        if len(means) > 1:
+            mixture = Mixture.fitted(loss, label, weight, [mean[known] for mean in means])
+        shares = [1.0] if mixture is None else mixture.weights
+        members = [
+            Member(kind, models, loss.mean_value(mean[known], label, weight), float(share), predicting)
+            for (kind, (mean, models, predicting)), share in zip(found.items(), shares, strict=True)
+        ]
+        mean = means[0] if mixture is None else mixture.combine(means)
+        loss_of_all = loss.mean_value(mean[known], label, weight)
+        loss_of_mean = loss.mean_value(mean[known], label, weight, constant=True)
+        crossfit = 0 if self.crossfit == 0 else int(fold_of.max()) + 1
+        return Fitted(members, mixture, mean, loss_of_all, loss_of_mean, fold_of, crossfit, self.columns)
+
+    def _in_sample(self, rows: Array) -> dict[str, tuple[Array, list[Model], list[Model]]]:
+        """Return what one model, fitted on all rows with labels, predicts for these rows, and the model."""
+        ((kind, learner),) = self._learners({}).items()
+        model = self._fit(kind, learner, np.flatnonzero(self._learnable))
+        predicted = self._predict(model, rows)
+        mean = np.zeros((self.training.n_rows, *predicted.shape[1:]), predicted.dtype)
+        mean[rows] = predicted
+        return {kind: (mean, [model], [model])}
+
+    def _out_of_fold(
+        self, progress: bool | None, shared: FoldModels | None, *, needs_whole: bool
+    ) -> tuple[Array, dict[str, tuple[Array, list[Model], list[Model]]]]:
+        """Return the fold of each row, and of each member what :func:`out_of_fold` does."""
+        folds = self._dealt(shared)
         threads = self._threads(int(folds.learnable.sum()))
         learners = self._learners({} if threads is None else {"nthread": 1})
-        if folds.in_sample or training.n_rows <= FEW_ROWS or collective.is_distributed():
+        if self.training.n_rows <= FEW_ROWS or collective.is_distributed():
             progress = False
         with progress_bar(len(learners) * len(folds.numbers), "teacher", progress) as step:
-            fits = {name: partial(self._fit, name, learner, folds, step) for name, learner in learners.items()}
+
+            def fit(kind: str, rows: Array) -> Model:
+                model = self._fit(kind, learners[kind], rows)
+                step()
+                return model
+
+            fits = {kind: partial(fit, kind) for kind in learners}
             found = out_of_fold(fits, self._predict, folds, threads or 1, needs_whole=needs_whole)
-        means = [mean for mean, _, _ in found.values()]
-        mixture = Mixture.fitted(loss, label[known], weight, [mean[known] for mean in means])
-        members = [
-            Member(name, models, loss.mean_value(mean[known], label[known], weight), float(share), predicting)
-            for (name, (mean, models, predicting)), share in zip(found.items(), mixture.weights, strict=True)
-        ]
-        mean = mixture.combine(means)
         fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
-        loss_of_all = loss.mean_value(mean[known], label[known], weight)
-        loss_of_mean = loss.mean_value(mean[known], label[known], weight, constant=True)
-        crossfit = 0 if folds.in_sample else len(folds.numbers)
-        return Fitted(members, mixture, mean, loss_of_all, loss_of_mean, fold_of, crossfit, self.columns)
+        return fold_of, found
 
     @property
     def columns(self) -> TrainedColumns:
@@ -201,26 +234,26 @@ class Recipe:
         known, weight = self.training.known, self.training.weight
         return known if weight is None else known & (weight > 0)
 
-    def _dealt(self) -> Folds:
-        """Return the folds. An estimator is fitted on rows with values, and predicts rows of positive weight."""
-        label, n_rows = self.training.label, self.training.n_rows
+    @property
+    def _learnable(self) -> Array:
+        """Which rows models are fitted on: those with a label, and for an estimator with values."""
+        return self.training.known if isinstance(self.teacher, str) else self.training.known & ~self.features.empty_rows
+
+    def _dealt(self, shared: FoldModels | None) -> Folds:
+        """Return the folds. An estimator predicts rows of positive weight."""
+        label, counting = self.training.label, self._counting
         # The user's groups; queries are numbered per worker.
         if self.groups is not None and (n_split := on_several_workers(self.groups)):
             raise ValueError(f"crossfit_groups must not span workers, got {n_split} that do: move each to one worker")
         groups, classes, crossfit = self.whole_groups, self.training.spec.loss.probabilities, self.crossfit
-        counting = self._counting
         if crossfit is None:
             own = None if groups is None else groups[counting]
             crossfit = default_crossfit(label[counting], own, classes=classes)
-        filled = np.ones(n_rows, bool) if isinstance(self.teacher, str) else ~self.features.empty_rows
-        learnable = self.training.known & filled
-        if self.folds is not None and self.folds.number == crossfit:
-            return Folds(self.folds.fold_of, learnable, shared=self.folds)
-        fold_of = np.zeros(n_rows, int)
-        if crossfit:
-            fold_of = deal_labelled(label, counting, groups, crossfit, self.seed, classes=classes)
+        if shared is not None and shared.number == crossfit:
+            return Folds(shared.fold_of, self._learnable, shared)
+        fold_of = deal_labelled(label, counting, groups, crossfit, self.seed, classes=classes)
         fold_of[self.left_out] = LEFT_OUT
-        return Folds(fold_of, learnable, in_sample=not crossfit)
+        return Folds(fold_of, self._learnable)
 
     def _threads(self, n_learnable: int) -> int | None:
         """How many folds are fitted side by side, each on one thread, within the user's number of threads.
@@ -229,7 +262,7 @@ class Recipe:
         """
         shared = not isinstance(self.teacher, str) or self.keywords.get("evals")
         n_fitted = min(n_learnable, _MOST_ROWS) if self.teacher == "mixed" else n_learnable
-        if self.crossfit == 0 or collective.is_distributed() or shared or n_fitted > FEW_ROWS:
+        if collective.is_distributed() or shared or n_fitted > FEW_ROWS:
             return None
         return threads_of(self.training.spec.params)
 
@@ -242,13 +275,13 @@ class Recipe:
     def _features_of(self, rows: Array) -> Features:
         return self.features if len(rows) == self.training.n_rows else self.features.subset(rows)
 
-    def _fit(self, kind: str, learner: Learner, folds: Folds, step: Callable[[], None], rows: Array) -> Model:
+    def _fit(self, kind: str, learner: Learner, rows: Array) -> Model:
         """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
         training, features, matrix = self.training, self.features, self.features.matrix
         if self.teacher == "mixed" and len(rows) > _MOST_ROWS:
             rows = np.sort(np.random.default_rng(self.seed).choice(rows, _MOST_ROWS, replace=False))
         label, weight, is_whole = training.label, self.own_weight, len(rows) == training.n_rows
-        can_weigh = folds.in_sample and training.spec.loss.has_gradient
+        can_weigh = self.crossfit == 0 and training.spec.loss.has_gradient
         if kind != "boosted":
             features, label = self._features_of(rows), label[rows]
             weight = None if training.weight is None else training.weight[rows]
@@ -259,9 +292,7 @@ class Recipe:
             weight = chosen * weight if weight.size else chosen
         elif not is_whole:
             features, label, weight = features.subset(rows), label[rows], weights_of_rows(matrix, rows, weight)
-        model = learner(features, label, weight)
-        step()
-        return model
+        return learner(features, label, weight)
 
 
 def kind_of(teacher: Any) -> str:
