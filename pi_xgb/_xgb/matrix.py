@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,22 @@ def freeze(matrix: xgboost.DMatrix) -> dict[str, Any]:
         "feature_types": matrix.feature_types,
         **row_fields(matrix),
     }
+
+
+def thawed(frozen: Sequence[Mapping[str, Any]], label: Any = None, *, weighted: bool = False) -> xgboost.DMatrix:
+    """Return the rows of these matrices as one, with codes of categories, which are equal, and without their names."""
+    from scipy import sparse
+
+    data = sparse.vstack([part["data"] for part in frozen], format="csr")
+    fields = {
+        name: np.concatenate([part[name] for part in frozen])
+        for name in ("base_margin", *(["weight"] if weighted else []))
+        if all(name in part for part in frozen)
+    }
+    if "base_margin" in fields:
+        fields["base_margin"] = fields["base_margin"].reshape(data.shape[0], -1)
+    names, types = frozen[0]["feature_names"], frozen[0]["feature_types"]
+    return xgboost.DMatrix(data, label, feature_names=names, feature_types=types, enable_categorical=True, **fields)
 
 
 _locks: weakref.WeakKeyDictionary[xgboost.DMatrix, threading.RLock] = weakref.WeakKeyDictionary()

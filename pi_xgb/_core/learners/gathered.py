@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import xgboost
 from xgboost import collective
 
 from ..._arrays import Array
 from ..._xgb.categories import encoded_categories
-from ..._xgb.collective import all_or_none, global_sum, on_any_worker
-from ..._xgb.matrix import freeze, query_of_row, set_queries
+from ..._xgb.collective import apart, global_sum, on_any_worker, sent_to_first
+from ..._xgb.matrix import freeze, query_of_row, set_queries, thawed
 from ..._xgb.threads import threads_of
 from ..crossfit import LEFT_OUT, SHARED
 from ..training import Training
@@ -27,13 +24,10 @@ from .learned_teacher import Fitted, mean_of
 if TYPE_CHECKING:
     from .recipe import Recipe
 
-T = TypeVar("T")
 MOST_LABELLED = 200_000
 """The most labelled rows that are gathered."""
 _BLOCK = 50_000
 """Rows that a worker predicts at once, which bounds the memory of their copies."""
-_PULSE = 30.0
-"""Seconds between two signs of life: XGBoost gives up a worker that is silent for its timeout, 300 by default."""
 
 
 def n_labelled_rows(training: Training) -> int:
@@ -61,11 +55,11 @@ def fit_gathered(recipe: Recipe) -> Fitted:
             f"teacher={recipe.teacher!r} learns from at most {MOST_LABELLED} labelled rows in a distributed training, "
             f"got {n_labelled}: use teacher='boosted', or label fewer rows"
         )
-    parts = _sent_to_first(_apart("sending labelled rows", partial(_part, recipe)))
+    parts = sent_to_first(apart("sending labelled rows", partial(_part, recipe)))
     rank, needs_whole = collective.get_rank(), on_any_worker(not known.all())
     work = partial(_fit, recipe, parts, needs_whole) if rank == 0 else bytes
-    whole = collective.broadcast(_apart("the training of the teacher", work), 0)
-    return _apart("the predictions of the teacher", partial(_shared_out, recipe, whole, rank))
+    whole = collective.broadcast(apart("the training of the teacher", work), 0)
+    return apart("the predictions of the teacher", partial(_shared_out, recipe, whole, rank))
 
 
 _COLUMNS = ("own_weight", "groups", "teacher_weight")
@@ -89,16 +83,6 @@ def _part(recipe: Recipe) -> _Part | None:
     }
 
 
-def _sent_to_first(part: _Part | None) -> list[_Part | None]:
-    """Return the parts of all workers on the first one, nothing elsewhere."""
-    rank, parts = collective.get_rank(), list[_Part | None]()
-    for root in range(collective.get_world_size()):
-        sent: list[_Part | None] = collective.broadcast([part] if rank == root else [], root)
-        if rank == 0:
-            parts += sent
-    return parts
-
-
 def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
     """Return the fitted teacher, its values in the order of the workers and of their rows, how many labelled rows the
     workers up to each have, and their groups. What cannot be pickled is an error here, where no worker waits.
@@ -120,7 +104,7 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
         )
 
     label, has_queries = np.concatenate([part["label"] for part in parts]), first["query"] is not None
-    matrix = _matrix([part["matrix"] for part in parts], label, weighted=not has_queries)
+    matrix = thawed([part["matrix"] for part in parts], label, weighted=not has_queries)
     if has_queries:
         n_queries = np.cumsum([0, *(part["query"].max() + 1 for part in parts)])
         numbers = [part["query"] + n_before for part, n_before in zip(parts, n_queries, strict=False)]
@@ -139,22 +123,6 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
     fitted = fitted._replace(mean=fitted.mean[back], fold_of=fitted.fold_of[back])
     ends = np.cumsum([0 if part is None else len(part["label"]) for part in sent])
     return pickle.dumps((fitted, ends, columns["groups"]))
-
-
-def _matrix(frozen: list[dict[str, Any]], label: Any = None, *, weighted: bool = False) -> xgboost.DMatrix:
-    """Return the rows of these matrices as one, with codes of categories, which are equal, and without their names."""
-    from scipy import sparse
-
-    data = sparse.vstack([part["data"] for part in frozen], format="csr")
-    fields = {
-        name: np.concatenate([part[name] for part in frozen])
-        for name in ("base_margin", *(["weight"] if weighted else []))
-        if all(name in part for part in frozen)
-    }
-    if "base_margin" in fields:
-        fields["base_margin"] = fields["base_margin"].reshape(data.shape[0], -1)
-    names, types = frozen[0]["feature_names"], frozen[0]["feature_types"]
-    return xgboost.DMatrix(data, label, feature_names=names, feature_types=types, enable_categorical=True, **fields)
 
 
 def _shared_out(recipe: Recipe, pickled: bytes, rank: int) -> Fitted:
@@ -180,21 +148,6 @@ def _shared_out(recipe: Recipe, pickled: bytes, rank: int) -> Fitted:
     for fold in np.unique(fold_of[~known & (fold_of != LEFT_OUT)]):
         rows = np.flatnonzero(~known & (fold_of == fold))
         for block in np.array_split(rows, -(-len(rows) // _BLOCK)):
-            features = Features(_matrix([freeze(recipe.features.subset(block).matrix)]))
+            features = Features(thawed([freeze(recipe.features.subset(block).matrix)]))
             mean[block] = mean_of(fitted.members, fitted.mixture, features, fold)
     return fitted._replace(mean=mean, fold_of=fold_of, columns=recipe.columns)
-
-
-def _apart(what: str, work: Callable[[], T]) -> T:
-    """Return the result of this worker's part, or raise on every worker if one fails.
-
-    It runs in a thread of its own. XGBoost's communicator belongs to a thread, so there XGBoost is alone: whatever it
-    trains, builds or predicts concerns this worker only.
-    """
-    settings = partial(xgboost.set_config, **xgboost.get_config())  # of this thread as well
-    with ThreadPoolExecutor(1, initializer=settings) as pool:
-        future = pool.submit(work)
-        while on_any_worker(not wait([future], _PULSE).done):
-            pass
-        with all_or_none(what):
-            return future.result()
