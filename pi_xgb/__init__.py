@@ -22,7 +22,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if not _MODULE_OF[name]:
         return import_module(f".{name}", __name__)
-    return getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    value = globals()[name] = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 import xgboost as xgb
 
 from pi_xgb._warnings import warn_user
-from pi_xgb._xgb import booster, categories, classes, matrix, params, rebind, signature, threads, trees
+from pi_xgb._xgb import booster, categories, classes, joined, matrix, params, rebind, signature, threads, trees
 
 ROWS = np.random.default_rng(0).random((40, 3)).round(1)
 LABEL = (ROWS[:, 0] > 0.5).astype(np.float32)
@@ -125,7 +125,7 @@ def test_queries_travel_with_their_rows():
     matrix.set_queries(whole, np.array(list("bbaacc")), np.array([1.0, 1, 2, 2, 3, 3]))
     assert matrix.query_of_row(whole).tolist() == [0, 0, 1, 1, 2, 2]
     assert matrix.can_be_cut(whole)
-    assert matrix.stacked(whole, np.array([5, 5, 0]), {"tree_method": "exact"}).num_row() == 3
+    assert joined.stacked(whole, np.array([5, 5, 0]), {"tree_method": "exact"}).num_row() == 3
     cut = matrix.slice_rows(whole, np.array([2, 3, 5]))
     assert matrix.query_of_row(cut).tolist() == [0, 0, 1]
     assert cut.get_weight().tolist() == [2, 3]
@@ -165,14 +165,14 @@ def test_a_matrix_can_be_taken_apart_and_put_together():
         feature_types=kinds,
         enable_categorical=True,
     )
-    frozen = matrix.freeze(whole)
+    frozen = joined.freeze(whole)
     assert set(frozen) == {"data", "feature_names", "feature_types", "label", "weight", "base_margin"}
     again = xgb.DMatrix(**{**frozen, "enable_categorical": True})
     assert (again.feature_names, again.feature_types) == (names, kinds)
     for item, own in zip(matrix.row_fields(whole).values(), matrix.row_fields(again).values(), strict=True):
         np.testing.assert_array_equal(item, own)
     assert again.num_nonmissing() == 5
-    assert "weight" not in matrix.freeze(xgb.DMatrix(table))
+    assert "weight" not in joined.freeze(xgb.DMatrix(table))
 
 
 def test_rows_without_values():
@@ -229,7 +229,7 @@ def test_a_stack_of_every_row_once_is_the_matrix(kind):
         table["kind"] = pd.Categorical.from_codes(np.where(codes < 4, codes, -1), list("dbca"))
     whole = xgb.DMatrix(table, label, enable_categorical=True, **types)
     params = {**PARAMS, "max_depth": 3, "max_bin": 3, "max_cat_to_onehot": 1}
-    again = matrix.stacked(whole, np.arange(40), params)
+    again = joined.stacked(whole, np.arange(40), params)
     again.set_label(label)
     models = [xgb.train(params, item, 3) for item in (again, whole)]
     assert models[0].get_dump() == models[1].get_dump()
@@ -239,10 +239,10 @@ def test_a_stack_of_every_row_once_is_the_matrix(kind):
 def test_a_column_whose_categories_came_in_pieces_is_named():
     whole = xgb.DMatrix(pd.DataFrame({"town": pd.Categorical(["日本", "中国"])}), [0, 1], enable_categorical=True)
     if categories.SPELLS_ALL:
-        assert matrix.stacked(whole, np.array([1, 0, 1]), PARAMS).num_row() == 3
+        assert joined.stacked(whole, np.array([1, 0, 1]), PARAMS).num_row() == 3
         return
     with pytest.raises(ValueError, match=r"categories.*'town'.*ASCII"):
-        matrix.stacked(whole, np.array([1, 0, 1]), PARAMS)
+        joined.stacked(whole, np.array([1, 0, 1]), PARAMS)
 
 
 # ---- trees

@@ -286,11 +286,12 @@ class _Folds:
             return own, chosen
 
         if self.engine != "copies":
+            metric = keywords["custom_metric"]
             keywords = {
                 **keywords,
                 "callbacks": [*(keywords["callbacks"] or ()), callback.Start(students)],
                 "obj": lambda margin, matrix: students[matrix][0].gradient(margin),
-                "custom_metric": callback.shown_predictions(keywords["custom_metric"], spec.loss),
+                "custom_metric": metric and callback.shown_predictions(metric, spec.loss),
             }
         return _cv_on_folds(self.row_folds, self.training.labelled, prepare, spec.params, dtrain, n_rounds, keywords)
 

@@ -19,7 +19,8 @@ from .._rows.matrix_checks import check_labels_per_row, check_matrix, check_same
 from .._rows.supervision import row_weights
 from .._warnings import warn_user
 from .._xgb.booster import configuration_of, load_booster
-from .._xgb.matrix import freeze, slice_rows
+from .._xgb.joined import freeze
+from .._xgb.matrix import slice_rows
 from .blend import Distillation, answer
 from .teachers import as_guide, check_kl_weight, is_list_of_pairs, weighted
 from .training import About, Guide, Spec, Student, Teacher, Training

@@ -15,9 +15,9 @@ from .._rows.checks import check_choice, check_whole, require
 from .._rows.matrix_checks import check_is_dmatrix, check_matrix, check_metric, check_no_overlap, check_same_rows
 from .._rows.supervision import check_evals_are_labelled, read_groups, read_labelled, read_teacher_weight, weight_beside
 from .._warnings import warn_user
-from .._xgb.booster import configuration_of
 from .._xgb.collective import all_or_none, on_any_worker
-from .._xgb.matrix import can_be_cut, rows_without_values, side_by_side
+from .._xgb.joined import side_by_side
+from .._xgb.matrix import can_be_cut, rows_without_values
 from .._xgb.params import objective_name
 from .blend import answer
 from .crossfit import FoldModels
@@ -71,6 +71,11 @@ class Keywords:
         self.is_given = self.privileged is not None or self.teacher is not None
         self.has_own_weights = is_list_of_pairs(self.teacher)
         """Whether ``teacher`` is a list of pairs, whose weights take the place of ``kl_weight``."""
+        self._is_zero = isinstance(self.kl_weight, Real) and self.kl_weight == 0
+        self.counts = self.is_given and (self.has_own_weights or not self._is_zero)
+        """Whether there is a teacher, of a weight other than 0."""
+        self.changes_nothing = not self.counts and self.labelled is None
+        """Whether no teacher counts and all rows have a label."""
         self.weight_is_given = self.has_own_weights or self.kl_weight is not None
         self.overlap_is_meant = self.allow_overlap and self.teacher_sees != "all"
         """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
@@ -101,8 +106,7 @@ class Keywords:
         """
         is_papers = self.method == "jpib" or self.crossfit == 0 or self.privileged_evals is not None
         has_mean = not isinstance(objective, str) or objective not in LOSSES or LOSSES[objective].has_gradient
-        is_boosted = is_papers or not has_mean or (isinstance(self.kl_weight, Real) and self.kl_weight == 0)
-        return "boosted" if is_boosted else DEFAULT_TEACHER
+        return "boosted" if is_papers or not has_mean or self._is_zero else DEFAULT_TEACHER
 
     @property
     def sees_student(self) -> bool:
@@ -113,16 +117,6 @@ class Keywords:
     def can_stop_early(self) -> bool:
         """Whether ``privileged_evals`` can stop a trained teacher of positive weight."""
         return self.method == "kbpib" and self.counts and "boosted" in self._trained and self.teacher_sees != "all"
-
-    @property
-    def counts(self) -> bool:
-        """Whether there is a teacher, of a weight other than 0."""
-        return self.is_given and (self.has_own_weights or self.kl_weight != 0)
-
-    @property
-    def changes_nothing(self) -> bool:
-        """Whether no teacher counts and all rows have a label."""
-        return not self.counts and self.labelled is None
 
     def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
         """Whether plain XGBoost trains: without a teacher, or with weight 0 and an objective that none can guide."""
@@ -145,11 +139,8 @@ class Keywords:
 
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
-
-        def is_default(value: Any) -> bool:  # arrays have no truth value
-            return value is None or value is False or (isinstance(value, str) and value == DEFAULT_METHOD)
-
-        return [name for name in names if not is_default(getattr(self, name))]
+        named = [name for name in names if getattr(self, name) is not None and getattr(self, name) is not False]
+        return [name for name in named if name != "method" or self.method != DEFAULT_METHOD]
 
     def check(self, early_stopping_rounds: Any = None, obj: Any = None) -> None:
         """Raise for keywords that contradict each other or have no effect."""
@@ -246,7 +237,7 @@ class Keywords:
             # touch its random state, with which a continued training goes on.
             booster = xgboost.Booster(spec.params, [dtrain], model_file=boosting.xgb_model)
             booster.set_param({"validate_parameters": False})  # the training warns of unused ones
-            configuration_of(booster)
+            booster.save_config()
         return training
 
     def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:

@@ -44,7 +44,7 @@ class FixedTeacher(Teacher):
         self.about = About(kind="array")
 
     def q(self, mean: Array, label: Array, weight: Array | None) -> Array:
-        return self.values
+        return read_only(self._q)
 
     @property
     def values(self) -> np.ndarray[Any, Any]:

@@ -200,7 +200,8 @@ def train_by(
             booster = MODULES[chosen].fit(training, boosting) if rows is None else boosting.run(params, rows)
         if guides:
             _record(booster, training, chosen)
-            warn_of_pieces(booster)
+            if "c" in (boosting.dtrain.feature_types or ()):
+                warn_of_pieces(booster)
         record_privacy(booster, [guide.teacher for guide in guides], boosting.dtrain, boosting.xgb_model, obj)
     return booster, guides
 

@@ -16,7 +16,8 @@ import xgboost
 from .._arrays import Array
 from .._core.fit_teacher import fit_teacher
 from .._core.learners.features import Features
-from .._xgb.matrix import copy_queries, rows_without_values, side_by_side, slice_rows
+from .._xgb.joined import side_by_side
+from .._xgb.matrix import copy_queries, rows_without_values, slice_rows
 from .candidates import PLAIN, Candidate
 from .students import FoldStudents, Students, cut
 

@@ -1,11 +1,11 @@
-"""Helpers for a DMatrix: building, slicing, stacking, pickling, and one training at a time."""
+"""Helpers for a DMatrix: building, slicing, the fields of its rows, and one training at a time."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,9 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .categories import categories_by_position, xgboost_spells
+from .categories import xgboost_spells
 
-_BATCH = 1 << 17
-_WITHOUT_CUTS = ("exact", "approx")
-_QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
+QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
 
 
 def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.DMatrix:
@@ -47,7 +45,7 @@ def slice_rows(matrix: xgboost.DMatrix, rows: Any, weight: Array | None = None) 
 
     ``weight`` replaces the weights of the matrix: one per row, or one per query where it has queries.
     """
-    if isinstance(matrix, _QUANTISED):
+    if isinstance(matrix, QUANTISED):
         raise TypeError(f"a {type(matrix).__name__} cannot be cut into labelled rows or folds: use a DMatrix")
     cut, query = matrix.slice(rows, allow_groups=True), query_of_row(matrix)
     if query is not None:  # queries and their weights were dropped
@@ -90,7 +88,7 @@ def runs(values: Array) -> tuple[Array, Array]:
 
 def can_be_cut(matrix: xgboost.DMatrix) -> bool:
     """Return whether rows can be selected: not from quantised matrices, nor from external memory, as a trial shows."""
-    if isinstance(matrix, _QUANTISED):
+    if isinstance(matrix, QUANTISED):
         return False
     try:
         matrix.slice([0], allow_groups=True)
@@ -112,34 +110,6 @@ def rows_without_values(matrix: xgboost.DMatrix, besides: Collection[str] = ()) 
         return np.zeros(n_rows, bool)
 
 
-def freeze(matrix: xgboost.DMatrix) -> dict[str, Any]:
-    """Return the arguments that make a DMatrix again, since it cannot be pickled itself."""
-    if isinstance(matrix, _QUANTISED):
-        raise TypeError(f"a {type(matrix).__name__} cannot be pickled: use a DMatrix for privileged features")
-    return {
-        "data": matrix.get_data(),
-        "feature_names": matrix.feature_names,
-        "feature_types": matrix.feature_types,
-        **row_fields(matrix),
-    }
-
-
-def thawed(frozen: Sequence[Mapping[str, Any]], label: Any = None, *, weighted: bool = False) -> xgboost.DMatrix:
-    """Return the rows of these matrices as one, with codes of categories, which are equal, and without their names."""
-    from scipy import sparse
-
-    data = sparse.vstack([part["data"] for part in frozen], format="csr")
-    fields = {
-        name: np.concatenate([part[name] for part in frozen])
-        for name in ("base_margin", *(["weight"] if weighted else []))
-        if all(name in part for part in frozen)
-    }
-    if "base_margin" in fields:
-        fields["base_margin"] = fields["base_margin"].reshape(data.shape[0], -1)
-    names, types = frozen[0]["feature_names"], frozen[0]["feature_types"]
-    return xgboost.DMatrix(data, label, feature_names=names, feature_types=types, enable_categorical=True, **fields)
-
-
 _locks: weakref.WeakKeyDictionary[xgboost.DMatrix, threading.RLock] = weakref.WeakKeyDictionary()
 _locks_guard = threading.Lock()
 
@@ -159,27 +129,6 @@ def exclusive(*matrices: xgboost.DMatrix) -> Iterator[None]:
         for lock in held:
             stack.enter_context(lock)
         yield
-
-
-def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboost.DMatrix:
-    """Return both feature sets, with the labels and weights of ``dtrain`` and the base margin of ``privileged``."""
-    from scipy import sparse  # a dependency of XGBoost
-
-    matrices = dtrain, privileged
-    x, z = (matrix.feature_names or [str(i) for i in range(matrix.num_col())] for matrix in matrices)
-    if set(x) & set(z):  # such as the numbers of unnamed columns
-        x, z = [f"x:{name}" for name in x], [f"z:{name}" for name in z]
-    both = xgboost.DMatrix(
-        # Missing values are not stored, so zeros stay distinct from gaps.
-        sparse.hstack([matrix.get_data() for matrix in matrices], format="csr"),
-        feature_names=[*x, *z],
-        feature_types=[kind for matrix in matrices for kind in matrix.feature_types or ["float"] * matrix.num_col()],
-        enable_categorical=True,
-    )
-    copy_rows_info(dtrain, both)
-    if privileged.get_base_margin().size:
-        both.set_base_margin(privileged.get_base_margin())
-    return both
 
 
 def row_fields(matrix: xgboost.DMatrix) -> dict[str, Array]:
@@ -209,74 +158,3 @@ def restored(matrix: xgboost.DMatrix) -> Iterator[None]:
     finally:
         matrix.set_label(label)
         matrix.set_weight(weight)
-
-
-def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
-    """Return these rows of ``matrix`` for trainings with ``params``: values, margins and columns, no other fields.
-
-    For ``hist`` the result has the cuts of ``matrix``; the values that a QuantileDMatrix stores suffice for that. It
-    takes the memory of the quantised rows, and briefly that of the values.
-    """
-    # XGBoost computes cuts once, before the first tree.
-    by_cuts = params.get("booster", "gbtree") != "gblinear" and params.get("tree_method", "auto") not in _WITHOUT_CUTS
-    by_cuts = by_cuts or isinstance(matrix, xgboost.QuantileDMatrix)
-    cut = _with_cuts_of(matrix, rows, params) if by_cuts else matrix.slice(rows, allow_groups=True)
-    margin, column_weights = matrix.get_base_margin(), matrix.get_float_info("feature_weights")
-    if margin.size:
-        cut.set_base_margin(margin[rows])
-    if column_weights.size:
-        cut.set_info(feature_weights=column_weights)
-    return cut
-
-
-def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
-    # Training a stump computes the cuts for these params, and the stump stores the categories.
-    stump = xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, matrix, 1)
-    values, names, types = matrix.get_data(), matrix.feature_names, matrix.feature_types
-    categories = categories_by_position(stump) if "c" in (types or ()) else []
-    batches = iter(range(0, len(rows), _BATCH))
-
-    class Batches(xgboost.DataIter):  # A local class, since XGBoost keeps a reference to the last batch.
-        def next(self, input_data: Callable[..., Any]) -> bool:
-            begin = next(batches, None)
-            if begin is None:
-                return False
-            batch = values[rows[begin : begin + _BATCH]]
-            # Without the names, XGBoost would read category numbers of new rows as those of the training.
-            if any(len(index) for index in categories):
-                input_data(data=_table(batch, categories), feature_names=names)
-            else:
-                input_data(data=batch, feature_names=names, feature_types=types)
-            return True
-
-        def reset(self) -> None:
-            nonlocal batches
-            batches = iter(range(0, len(rows), _BATCH))
-
-    stack = xgboost.QuantileDMatrix(
-        Batches(),
-        ref=matrix,
-        max_bin=int(params.get("max_bin") or 256),
-        nthread=int(params.get("nthread") or params.get("n_jobs") or 0) or None,
-        enable_categorical=True,
-    )
-    stack.feature_types = types
-    return stack
-
-
-def dense_of(stored: Any) -> Array:
-    """Return the values of a matrix as float32: what is not stored is missing, NaN."""
-    dense, stored = np.full(stored.shape, np.nan, np.float32), stored.tocoo()
-    dense[stored.row, stored.col] = stored.data
-    return dense
-
-
-def _table(batch: Any, categories: list[Any]) -> pd.DataFrame:
-    """Return a table with the model's categories from numbers."""
-    columns = {
-        i: pd.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(np.int64), index)
-        if len(index)
-        else column
-        for i, (column, index) in enumerate(zip(dense_of(batch).T, categories, strict=True))
-    }
-    return pd.DataFrame(columns)

@@ -25,13 +25,11 @@ def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
     """Train the student."""
     distillation = Distillation(training)
     params = distillation.params(continues=boosting.xgb_model is not None)
-    start, own = Start({boosting.dtrain: (distillation, params.get("base_score"))}), boosting.keywords
-    return boosting.run(
-        params,
-        obj=distillation.gradient,
-        callbacks=[*(own.get("callbacks") or ()), start],
-        custom_metric=shown_predictions(own.get("custom_metric"), distillation.loss),
-    )
+    callbacks, metric = list(boosting.keywords.get("callbacks") or ()), boosting.keywords.get("custom_metric")
+    if distillation.is_adaptive:
+        callbacks.append(Start({boosting.dtrain: (distillation, params.get("base_score"))}))
+    metric = metric and shown_predictions(metric, distillation.loss)
+    return boosting.run(params, obj=distillation.gradient, callbacks=callbacks, custom_metric=metric)
 
 
 class Start(TrainingCallback):
@@ -57,4 +55,4 @@ def shown_predictions(metric: Any, loss: Loss) -> Any:
 
     Under a custom objective XGBoost passes margins, but the user of this library gave no objective.
     """
-    return metric and (lambda margin, matrix: metric(loss.predict(margin), matrix))
+    return lambda margin, matrix: metric(loss.predict(margin), matrix)

@@ -15,7 +15,8 @@ from ..._rows.names import describe
 from ..._rows.tables import rows_without_values as table_rows_without_values
 from ..._rows.tables import take_rows
 from ..._xgb.categories import decoded_categories, encoded_categories
-from ..._xgb.matrix import dense_of, rows_without_values, slice_rows
+from ..._xgb.joined import dense_of
+from ..._xgb.matrix import rows_without_values, slice_rows
 
 
 class Features:

@@ -14,7 +14,8 @@ from xgboost import collective
 from ..._arrays import Array
 from ..._xgb.categories import encoded_categories
 from ..._xgb.collective import apart, global_sum, on_any_worker, sent_to_first
-from ..._xgb.matrix import freeze, query_of_row, set_queries, thawed
+from ..._xgb.joined import freeze, thawed
+from ..._xgb.matrix import query_of_row, set_queries
 from ..._xgb.threads import threads_of
 from ..crossfit import LEFT_OUT, SHARED
 from ..training import Training

@@ -14,7 +14,7 @@ from xgboost import collective
 
 from ..._arrays import Array
 from ..._progress import progress_bar
-from ..._rows.checks import check_choice
+from ..._rows.checks import check_choice, check_whole
 from ..._rows.groups import on_several_workers
 from ..._warnings import warn_user
 from ..._xgb.collective import global_max
@@ -88,7 +88,7 @@ class Recipe:
 
     def check_crossfit(self, rows: Array) -> None:
         """Raise unless the labelled ones of these rows, in whole groups, can fill the folds."""
-        if self._is_gathered:  # the worker that gathers the rows checks their number
+        if self.crossfit == 0 or self._is_gathered:  # the worker that gathers the rows checks their number
             return
         counting = rows[self._counting[rows]]
         groups = None if self.whole_groups is None else self.whole_groups[counting]
@@ -340,6 +340,7 @@ def check_teacher_word(teacher: Any) -> None:
 def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
     """Return ``crossfit`` if the user set it, 0 for a teacher that may predict its training rows, else None."""
     if crossfit is not None:
+        check_whole("crossfit", crossfit)
         if teacher == "mixed" and crossfit == 0:
             raise ValueError("crossfit must be at least 2 with teacher='mixed', whose weights need it: leave it out")
         if crossfit and is_frozen(teacher):
