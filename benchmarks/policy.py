@@ -25,7 +25,8 @@ from benchmarks.data import load
 from benchmarks.intervals import Interval, with_bounds
 from benchmarks.text import paragraph, signed, table
 from benchmarks.unlabelled.fresh_sets import FRESH, fresh_set
-from pi_xgb._core.keywords import TRAINED_KL_WEIGHT, Keywords
+from pi_xgb._core.keywords import Keywords
+from pi_xgb._core.teachers import TRAINED_KL_WEIGHT
 from pi_xgb._selection.candidates import PLAIN, Candidate
 from pi_xgb._selection.compare import table_of
 from pi_xgb._selection.rivals import BASELINE, RIVALS, SELF, STUDENT, rivals_of

@@ -13,7 +13,19 @@ import pytest
 import xgboost as xgb
 
 from pi_xgb._warnings import warn_user
-from pi_xgb._xgb import booster, categories, classes, joined, matrix, params, rebind, signature, threads, trees
+from pi_xgb._xgb import (
+    booster,
+    categories,
+    classes,
+    joined,
+    matrix,
+    params,
+    rebind,
+    scaled_params,
+    signature,
+    threads,
+    trees,
+)
 
 ROWS = np.random.default_rng(0).random((40, 3)).round(1)
 LABEL = (ROWS[:, 0] > 0.5).astype(np.float32)
@@ -60,37 +72,37 @@ def test_few_rows_are_trained_on_one_thread(monkeypatch):
 
 def test_params_for_a_gradient_that_is_a_multiple():
     given = {"lambda": 2, "alpha": 0.4, "min_split_loss": 1, "eta": 0.1, "max_delta_step": 0.7, "max_depth": 3}
-    same = params.native_params(given, 4.0, {}, scales_positives=False)
+    same = scaled_params.native_params(given, 4.0, {}, scales_positives=False)
     assert same == {
         **{"lambda": 0.5, "alpha": 0.1, "gamma": 0.25, "min_child_weight": 0.25},
         **{"eta": 0.1, "max_delta_step": 0.7, "max_depth": 3},
     }
     # XGBoost would apply it to labels of exactly 1; the weights of the rows contain it.
-    assert params.native_params({**given, "scale_pos_weight": 5}, 4.0, {}, scales_positives=True) == {
+    assert scaled_params.native_params({**given, "scale_pos_weight": 5}, 4.0, {}, scales_positives=True) == {
         **same,
         "scale_pos_weight": 1,
     }
-    kept = params.native_params({**given, "scale_pos_weight": 5}, 4.0, {}, scales_positives=False)
+    kept = scaled_params.native_params({**given, "scale_pos_weight": 5}, 4.0, {}, scales_positives=False)
     assert kept == {**same, "scale_pos_weight": 5}
     assert given["lambda"] == 2
     # What a continued booster brings along holds where params are silent, and of two names the last in the alphabet.
-    silent = params.native_params(
+    silent = scaled_params.native_params(
         {"alpha": 1, "reg_alpha": 2}, 2.0, {"gamma": "3", "reg_alpha": "9"}, scales_positives=False
     )
     assert silent == {"lambda": 0.5, "alpha": 1.0, "gamma": 1.5, "min_child_weight": 0.5}
-    assert params.steps_of({}) == (0.3, 1)
-    assert params.steps_of({"eta": "0.5", "reg_lambda": 0}) == (0.5, 1)
-    assert params.steps_of({"eta": "0.5", "learning_rate": 0.7, "lambda": "3"}) == (0.7, 3)
-    assert params.steps_of({"min_child_weight": "4", "lambda": 2}) == (0.3, 4)
-    defaults = params.native_params({}, 2.0, {}, scales_positives=False)
+    assert scaled_params.steps_of({}) == (0.3, 1)
+    assert scaled_params.steps_of({"eta": "0.5", "reg_lambda": 0}) == (0.5, 1)
+    assert scaled_params.steps_of({"eta": "0.5", "learning_rate": 0.7, "lambda": "3"}) == (0.7, 3)
+    assert scaled_params.steps_of({"min_child_weight": "4", "lambda": 2}) == (0.3, 4)
+    defaults = scaled_params.native_params({}, 2.0, {}, scales_positives=False)
     assert defaults == {"lambda": 0.5, "alpha": 0, "gamma": 0, "min_child_weight": 0.5}
     # Afterwards the booster has what was asked for.
     found = {}
-    params.give_back_params(types.SimpleNamespace(set_param=found.update), given, {}, scales_positives=False)
+    scaled_params.give_back_params(types.SimpleNamespace(set_param=found.update), given, {}, scales_positives=False)
     assert found == {"lambda": 2, "alpha": 0.4, "gamma": 1, "min_child_weight": 1}
     found.clear()
     keeps = types.SimpleNamespace(set_param=found.update)
-    params.give_back_params(keeps, {"scale_pos_weight": 5, **given}, {}, scales_positives=True)
+    scaled_params.give_back_params(keeps, {"scale_pos_weight": 5, **given}, {}, scales_positives=True)
     assert found == {"lambda": 2, "alpha": 0.4, "gamma": 1, "min_child_weight": 1, "scale_pos_weight": 5}
 
 

@@ -31,8 +31,9 @@ from typing import Any
 
 import xgboost
 
-from .._core.keywords import Keywords, default_kl_weight
+from .._core.keywords import Keywords
 from .._core.losses import LOSSES
+from .._core.teachers import default_kl_weight
 from .._core.train import lines_about, train_by
 from .._core.training import Boosting
 from .._xgb.booster import best_round

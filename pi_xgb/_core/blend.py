@@ -34,7 +34,7 @@ import numpy as np
 from .._arrays import Array, array_module, module_for, moved_to, read_only, to_host
 from .._rows.checks import check_no_mask
 from .._xgb.collective import global_sum
-from .._xgb.params import steps_of
+from .._xgb.scaled_params import steps_of
 from .losses import NUMBERS
 from .training import Guide, Student, Training
 

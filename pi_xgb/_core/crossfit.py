@@ -16,11 +16,14 @@ from xgboost import collective
 from .._arrays import Array
 from .._rows.checks import check_whole
 from .._rows.folds import check_enough_groups, deal_folds
+from .._xgb.collective import global_max
 from .._xgb.matrix import query_of_row
 from .._xgb.threads import in_threads
 from .losses import Loss
 
 M = TypeVar("M")
+_MOST_FOLDS = 5
+"""The largest default of ``crossfit``."""
 SHARED, LEFT_OUT, WHOLE = -1, -2, -3
 AVERAGED = ("boosted",)
 """The members whose models of the folds predict rows of no fold together."""
@@ -43,6 +46,21 @@ def check_crossfit(crossfit: Any, n_labelled: int, groups: Array | None = None, 
         )
     if groups is not None:
         check_enough_groups(groups, crossfit, "crossfit_groups")
+
+
+def default_crossfit(label: Array, groups: Array | None, *, classes: bool) -> int:
+    """Return as many folds as every class and every worker can fill with rows of these labels, from 2 to 5."""
+    rarest = rarest_class(label) if classes else len(label)
+    if groups is not None:
+        rarest = min(rarest, len(pd.unique(groups)))
+    return int(-global_max(np.array([-max(2, min(_MOST_FOLDS, rarest))]))[0])
+
+
+def rarest_class(label: Array) -> int:
+    """Return the number of rows of the rarest class (of the first target); that of all rows for other labels."""
+    of_class = label if label.ndim == 1 else label[:, 0]
+    counts = np.unique(of_class, return_counts=True)[1]
+    return len(label) if (of_class % 1).any() else int(counts.min(initial=len(label)))
 
 
 def whole_queries(

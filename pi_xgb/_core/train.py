@@ -202,7 +202,8 @@ def train_by(
             _record(booster, training, chosen)
             if "c" in (boosting.dtrain.feature_types or ()):
                 warn_of_pieces(booster)
-        record_privacy(booster, [guide.teacher for guide in guides], boosting.dtrain, boosting.xgb_model, obj)
+        if boosting.xgb_model is not None or any(guide.teacher.about.privacy for guide in guides):
+            record_privacy(booster, [guide.teacher for guide in guides], boosting.dtrain, boosting.xgb_model, obj)
     return booster, guides
 
 

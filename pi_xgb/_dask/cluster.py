@@ -13,7 +13,8 @@ import xgboost
 from xgboost import collective
 from xgboost.compat import concat
 
-from .._core.keywords import PER_ROW, SETTINGS, Keywords, is_trained_here
+from .._core.keywords import PER_ROW, SETTINGS, Keywords
+from .._core.teachers import is_trained_here
 from .._core.train import train
 from .._rows.matrix_checks import check_evals
 from .._xgb.collective import all_or_none

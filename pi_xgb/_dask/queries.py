@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from xgboost.dask.data import no_group_split
 
-from .._core.keywords import is_trained_here
+from .._core.teachers import is_trained_here
 from .._rows.groups import on_several_workers
 from .._rows.per_row import on_host
 from .._xgb.collective import all_or_none

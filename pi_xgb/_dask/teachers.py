@@ -10,9 +10,8 @@ from xgboost.compat import concat
 
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
-from .._core.keywords import is_trained_here
 from .._core.losses import NUMBERS
-from .._core.teachers import FixedTeacher, as_teacher, is_list_of_pairs
+from .._core.teachers import FixedTeacher, as_teacher, is_list_of_pairs, is_trained_here
 from .._core.training import Teacher
 from .rows import Assignment, Part, is_collection, parts_of_collection, parts_per_row
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from .._core.keywords import METHODS, SEES, TRAINED_KL_WEIGHT, Keywords, default_kl_weight, seen_by
+from .._core.keywords import METHODS, SEES, Keywords, seen_by
 from .._core.learners.recipe import check_teacher_word, kind_of
-from .._core.teachers import check_kl_weight
+from .._core.teachers import TRAINED_KL_WEIGHT, check_kl_weight, default_kl_weight
 from .._core.training import Teacher
 from .._rows.checks import check_choice, check_whole, checked_list
 from .._xgb.params import objective_name, user_params

@@ -13,8 +13,9 @@ from .._arrays import Array
 from .._constraints.by_column import ByColumn
 from .._constraints.constraint import Constraint
 from .._core.crossfit import check_crossfit
-from .._core.keywords import Keywords, default_kl_weight, is_trained_here, seen_by
+from .._core.keywords import Keywords, seen_by
 from .._core.losses import Loss
+from .._core.teachers import default_kl_weight, is_trained_here
 from .._core.train import train_by
 from .._core.training import Boosting, Spec, Teacher
 from .._rows.per_row import on_host

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-import xgboost
 from xgboost import collective
 
 from .._arrays import Array
-
-T = TypeVar("T")
-_PULSE = 30.0
-"""Seconds between two signs of life: XGBoost gives up a worker that is silent for its timeout, 300 by default."""
 
 
 def global_sum(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -62,16 +55,6 @@ def from_each_worker(thing: Any) -> list[Any]:
     return [collective.broadcast(thing if rank == root else None, root) for root in range(collective.get_world_size())]
 
 
-def sent_to_first(thing: T) -> list[T]:
-    """Return the things of all workers in the order of their ranks on the first one, nothing elsewhere."""
-    rank, things = collective.get_rank(), list[T]()
-    for root in range(collective.get_world_size()):
-        sent: list[T] = collective.broadcast([thing] if rank == root else [], root)
-        if rank == 0:
-            things += sent
-    return things
-
-
 @contextmanager
 def all_or_none(what: str) -> Iterator[None]:
     """Raise on every worker if these checks fail on one, so that no worker waits for a failed one.
@@ -89,18 +72,3 @@ def all_or_none(what: str) -> Iterator[None]:
         if failure is not None:
             raise failure
         raise ValueError(f"{what} failed on {len(errors)} other worker(s) of this distributed training: {errors[0]}")
-
-
-def apart(what: str, work: Callable[[], T]) -> T:
-    """Return the result of this worker's part, or raise on every worker if one fails.
-
-    It runs in a thread of its own. XGBoost's communicator belongs to a thread, so there XGBoost is alone: whatever it
-    trains, builds or predicts concerns this worker only.
-    """
-    settings = functools.partial(xgboost.set_config, **xgboost.get_config())  # of this thread as well
-    with ThreadPoolExecutor(1, initializer=settings) as pool:
-        future = pool.submit(work)
-        while on_any_worker(not wait([future], _PULSE).done):
-            pass
-        with all_or_none(what):
-            return future.result()

@@ -23,7 +23,7 @@ from ..._arrays import Array
 from ..._xgb.collective import global_sum
 from ..._xgb.joined import stacked
 from ..._xgb.matrix import can_be_cut, query_of_row, runs
-from ..._xgb.params import carried_params, give_back_params, native_params
+from ..._xgb.scaled_params import carried_params, give_back_params, native_params
 from ..blend import answer
 from ..training import Boosting, Training
 

@@ -12,7 +12,7 @@ import numpy as np
 import xgboost
 
 from ..._xgb.matrix import restored
-from ..._xgb.params import carried_params, give_back_params, native_params
+from ..._xgb.scaled_params import carried_params, give_back_params, native_params
 from ..blend import Distillation
 from ..losses import NUMBERS
 from ..training import Boosting, Training

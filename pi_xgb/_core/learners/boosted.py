@@ -21,15 +21,15 @@ from .features import Features
 
 @dataclasses.dataclass(frozen=True)
 class BoostedModel:
-    """A booster, which predicts by its best round where it stopped early."""
+    """A booster, and the rounds of it that predict: up to the best one where it stopped early."""
 
     booster: xgboost.Booster
     loss: Loss
+    rounds: tuple[int, int]
 
     def predict(self, features: Features) -> Array:
         """The mean of each row."""
-        rounds = rounds_in_use(self.booster)
-        return self.loss.mean(self.booster.predict(features.matrix, output_margin=True, iteration_range=rounds))
+        return self.loss.mean(self.booster.predict(features.matrix, output_margin=True, iteration_range=self.rounds))
 
 
 def fit_boosted(
@@ -54,4 +54,5 @@ def fit_boosted(
         else:
             matrix = slice_rows(matrix, np.arange(matrix.num_row()), weight)
     booster = xgboost.train(params, matrix, num_boost_round, obj=gradient, **keywords)
-    return BoostedModel(booster, loss)
+    rounds = rounds_in_use(booster) if keywords.get("early_stopping_rounds") else (0, 0)
+    return BoostedModel(booster, loss, rounds)

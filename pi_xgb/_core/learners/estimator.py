@@ -10,13 +10,9 @@ import numpy as np
 
 from ..._arrays import Array
 from ..losses import NUMBERS, Loss
+from ..teachers import is_estimator
 from ..training import Spec
 from .features import Features, as_rates
-
-
-def is_estimator(teacher: Any) -> bool:
-    """Whether this is an object that can be fitted."""
-    return hasattr(teacher, "fit") and not isinstance(teacher, type)
 
 
 def is_frozen(estimator: Any) -> bool:

@@ -13,9 +13,10 @@ from xgboost import collective
 
 from ..._arrays import Array
 from ..._xgb.categories import encoded_categories
-from ..._xgb.collective import apart, global_sum, on_any_worker, sent_to_first
+from ..._xgb.collective import global_sum, on_any_worker
 from ..._xgb.joined import freeze, thawed
 from ..._xgb.matrix import query_of_row, set_queries
+from ..._xgb.one_worker import apart, sent_to_first
 from ..._xgb.threads import threads_of
 from ..crossfit import LEFT_OUT, SHARED
 from ..training import Training

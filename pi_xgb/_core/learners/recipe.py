@@ -8,24 +8,22 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import xgboost
 from xgboost import collective
 
 from ..._arrays import Array
-from ..._progress import progress_bar
-from ..._rows.checks import check_choice, check_whole
-from ..._rows.groups import on_several_workers
+from ..._rows.checks import check_choice
 from ..._warnings import warn_user
-from ..._xgb.collective import global_max
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
-from ..crossfit import LEFT_OUT, FoldModels, Folds, check_crossfit, deal_labelled, out_of_fold, whole_queries
+from ..crossfit import LEFT_OUT, FoldModels, check_crossfit, rarest_class, whole_queries
 from ..losses import NUMBERS, PROBABILITIES
+from ..teachers import is_estimator
 from ..training import About, Spec, Training, per_label
 from . import TEACHERS
 from .boosted import fit_boosted
-from .estimator import Estimator, is_estimator, is_frozen
+from .cross_fitted import cross_fitted
+from .estimator import Estimator, is_frozen
 from .features import Features, Learner, Model, TrainedColumns
 from .forest import fit_forest
 from .gathered import fit_gathered
@@ -37,8 +35,6 @@ _MOST_ROWS = 10_000
 """A member of a mixture learns from at most so many rows: with more labels a mixture gains next to nothing."""
 _TREES, _TREES_OF_MIXED = 150, 60
 """Of a forest for classes; in a mixture more trees gain nothing."""
-_MOST_FOLDS = 5
-"""The largest default of ``crossfit``."""
 MIXED_BINS = 64
 """``max_bin`` of the boosted member of a mixed teacher, unless set: a third of the time of 256 on 2,000 rows."""
 
@@ -82,7 +78,7 @@ class Recipe:
             raise ValueError(f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}")
         self.check_crossfit(np.arange(training.n_rows))
         if self.crossfit and loss.probabilities and not self._is_gathered:
-            rarest = rarest_class(training.label[self._counting])
+            rarest = rarest_class(training.label[self.counting])
             if rarest < self.crossfit:
                 warn_user(f"crossfit should be at most {rarest}, the rows of the rarest class, got {self.crossfit}")
 
@@ -90,7 +86,7 @@ class Recipe:
         """Raise unless the labelled ones of these rows, in whole groups, can fill the folds."""
         if self.crossfit == 0 or self._is_gathered:  # the worker that gathers the rows checks their number
             return
-        counting = rows[self._counting[rows]]
+        counting = rows[self.counting[rows]]
         groups = None if self.whole_groups is None else self.whole_groups[counting]
         what = "rows" if len(counting) == len(rows) else "labelled rows"
         check_crossfit(2 if self.crossfit is None else self.crossfit, len(counting), groups, what)
@@ -117,11 +113,9 @@ class Recipe:
         (PROBABILITIES if loss.probabilities else NUMBERS).check(q[is_predicted], "the q of the teacher")
         if not is_predicted.all():  # taken as an array, q then asks for weights of 0 in the other rows
             q = np.where(per_label(is_predicted, q), q, np.float32(np.nan))
-        settings: dict[str, Any] = {"crossfit": fitted.crossfit}
-        if self.teacher_sees is not None:
-            settings["teacher_sees"] = self.teacher_sees
-        if any(member.kind == "boosted" for member in fitted.members):
-            settings["teacher_params"] = self.boosted_spec.params
+        own = self.boosted_spec.params if any(member.kind == "boosted" for member in fitted.members) else None
+        settings = {"crossfit": fitted.crossfit, "teacher_sees": self.teacher_sees, "teacher_params": own}
+        settings = {name: value for name, value in settings.items() if value is not None}
         # A frozen estimator learned from other labels.
         is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
         labelled, label = (training.known, training.label) if is_own else (training.labelled, None)
@@ -136,7 +130,7 @@ class Recipe:
             fold_of = np.where(self.left_out, LEFT_OUT, 0)
             found = self._in_sample(np.flatnonzero(fold_of == 0))
         else:
-            fold_of, found = self._out_of_fold(progress, folds, needs_whole=needs_whole)
+            fold_of, found = cross_fitted(self, progress, folds, needs_whole=needs_whole)
         known = training.known & (fold_of != LEFT_OUT)
         label, weight = training.label[known], None if training.weight is None else training.weight[known]
         means, mixture = [mean for mean, _, _ in found.values()], None
@@ -155,33 +149,12 @@ class Recipe:
 
     def _in_sample(self, rows: Array) -> dict[str, tuple[Array, list[Model], list[Model]]]:
         """Return what one model, fitted on all rows with labels, predicts for these rows, and the model."""
-        ((kind, learner),) = self._learners({}).items()
-        model = self._fit(kind, learner, np.flatnonzero(self._learnable))
-        predicted = self._predict(model, rows)
+        ((kind, learner),) = self.learners({}).items()
+        model = self.fit_rows(kind, learner, np.flatnonzero(self.learnable))
+        predicted = self.predict_rows(model, rows)
         mean = np.zeros((self.training.n_rows, *predicted.shape[1:]), predicted.dtype)
         mean[rows] = predicted
         return {kind: (mean, [model], [model])}
-
-    def _out_of_fold(
-        self, progress: bool | None, shared: FoldModels | None, *, needs_whole: bool
-    ) -> tuple[Array, dict[str, tuple[Array, list[Model], list[Model]]]]:
-        """Return the fold of each row, and of each member what :func:`out_of_fold` does."""
-        folds = self._dealt(shared)
-        threads = self._threads(int(folds.learnable.sum()))
-        learners = self._learners({} if threads is None else {"nthread": 1})
-        if self.training.n_rows <= FEW_ROWS or collective.is_distributed():
-            progress = False
-        with progress_bar(len(learners) * len(folds.numbers), "teacher", progress) as step:
-
-            def fit(kind: str, rows: Array) -> Model:
-                model = self._fit(kind, learners[kind], rows)
-                step()
-                return model
-
-            fits = {kind: partial(fit, kind) for kind in learners}
-            found = out_of_fold(fits, self._predict, folds, threads or 1, needs_whole=needs_whole)
-        fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
-        return fold_of, found
 
     @property
     def columns(self) -> TrainedColumns:
@@ -204,7 +177,7 @@ class Recipe:
     def _estimator(self) -> Estimator:
         return Estimator(self.teacher, self.training.spec, self.classes)
 
-    def _learners(self, threads: Mapping[str, int]) -> dict[str, Learner]:
+    def learners(self, threads: Mapping[str, int]) -> dict[str, Learner]:
         """Return the learner of each member, by the name of its kind; ``threads`` are params on top of the user's."""
         if not isinstance(self.teacher, str):
             return {kind_of(self.teacher): self._estimator.fit}
@@ -229,44 +202,17 @@ class Recipe:
         return whole_queries(self.training.spec.loss, self.features.matrix, self.groups)
 
     @property
-    def _counting(self) -> Array:
+    def counting(self) -> Array:
         """Which rows have a label and a positive weight: folds share out these."""
         known, weight = self.training.known, self.training.weight
         return known if weight is None else known & (weight > 0)
 
     @property
-    def _learnable(self) -> Array:
+    def learnable(self) -> Array:
         """Which rows models are fitted on: those with a label, and for an estimator with values."""
         return self.training.known if isinstance(self.teacher, str) else self.training.known & ~self.features.empty_rows
 
-    def _dealt(self, shared: FoldModels | None) -> Folds:
-        """Return the folds. An estimator predicts rows of positive weight."""
-        label, counting = self.training.label, self._counting
-        # The user's groups; queries are numbered per worker.
-        if self.groups is not None and (n_split := on_several_workers(self.groups)):
-            raise ValueError(f"crossfit_groups must not span workers, got {n_split} that do: move each to one worker")
-        groups, classes, crossfit = self.whole_groups, self.training.spec.loss.probabilities, self.crossfit
-        if crossfit is None:
-            own = None if groups is None else groups[counting]
-            crossfit = default_crossfit(label[counting], own, classes=classes)
-        if shared is not None and shared.number == crossfit:
-            return Folds(shared.fold_of, self._learnable, shared)
-        fold_of = deal_labelled(label, counting, groups, crossfit, self.seed, classes=classes)
-        fold_of[self.left_out] = LEFT_OUT
-        return Folds(fold_of, self._learnable)
-
-    def _threads(self, n_learnable: int) -> int | None:
-        """How many folds are fitted side by side, each on one thread, within the user's number of threads.
-
-        None: one after the other, with all threads each: many rows, an estimator or evaluation sets to share.
-        """
-        shared = not isinstance(self.teacher, str) or self.keywords.get("evals")
-        n_fitted = min(n_learnable, _MOST_ROWS) if self.teacher == "mixed" else n_learnable
-        if collective.is_distributed() or shared or n_fitted > FEW_ROWS:
-            return None
-        return threads_of(self.training.spec.params)
-
-    def _predict(self, model: Any, rows: Array) -> Array:
+    def predict_rows(self, model: Any, rows: Array) -> Array:
         """Return the mean of these rows; many are predicted with all threads, also by a model fitted on one."""
         if len(rows) > FEW_ROWS and hasattr(model, "booster"):
             model.booster.set_param({"nthread": threads_of(self.training.spec.params)})
@@ -275,7 +221,7 @@ class Recipe:
     def _features_of(self, rows: Array) -> Features:
         return self.features if len(rows) == self.training.n_rows else self.features.subset(rows)
 
-    def _fit(self, kind: str, learner: Learner, rows: Array) -> Model:
+    def fit_rows(self, kind: str, learner: Learner, rows: Array) -> Model:
         """Return a model of these rows. A matrix that cannot be sliced is used whole, with weight 0 for other rows."""
         training, features, matrix = self.training, self.features, self.features.matrix
         if self.teacher == "mixed" and len(rows) > _MOST_ROWS:
@@ -309,21 +255,6 @@ def check_readable(teacher: Any, *matrices: xgboost.DMatrix) -> None:
         )
 
 
-def default_crossfit(label: Array, groups: Array | None, *, classes: bool) -> int:
-    """Return as many folds as every class and every worker can fill with rows of these labels, from 2 to 5."""
-    rarest = rarest_class(label) if classes else len(label)
-    if groups is not None:
-        rarest = min(rarest, len(pd.unique(groups)))
-    return int(-global_max(np.array([-max(2, min(_MOST_FOLDS, rarest))]))[0])
-
-
-def rarest_class(label: Array) -> int:
-    """Return the number of rows of the rarest class (of the first target); that of all rows for other labels."""
-    of_class = label if label.ndim == 1 else label[:, 0]
-    counts = np.unique(of_class, return_counts=True)[1]
-    return len(label) if (of_class % 1).any() else int(counts.min(initial=len(label)))
-
-
 def check_teacher_word(teacher: Any) -> None:
     """Raise unless this is the name of a kind of teacher, or an estimator."""
     if isinstance(teacher, type):
@@ -335,15 +266,3 @@ def check_teacher_word(teacher: Any) -> None:
             f"teacher must be one of {', '.join(map(repr, TEACHERS))} or an estimator with fit and predict, got "
             f"an object of the type {type(teacher).__name__}: pass predictions to pi_xgb.train"
         )
-
-
-def chosen_crossfit(crossfit: int | None, teacher: Any, *, sees_student: bool) -> int | None:
-    """Return ``crossfit`` if the user set it, 0 for a teacher that may predict its training rows, else None."""
-    if crossfit is not None:
-        check_whole("crossfit", crossfit)
-        if teacher == "mixed" and crossfit == 0:
-            raise ValueError("crossfit must be at least 2 with teacher='mixed', whose weights need it: leave it out")
-        if crossfit and is_frozen(teacher):
-            raise ValueError(f"crossfit must be 0 with a frozen estimator, got {crossfit}: leave it out")
-        return crossfit
-    return 0 if (teacher == "boosted" and not sees_student) or is_frozen(teacher) else None
