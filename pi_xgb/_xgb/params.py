@@ -49,7 +49,7 @@ def user_params(params: Any) -> dict[str, Any]:
     return copied
 
 
-def check_by_xgboost(params: Mapping[str, Any], dtrain: xgboost.DMatrix, xgb_model: Any) -> None:
+def check_by_xgboost(params: dict[str, Any], dtrain: xgboost.DMatrix, xgb_model: Any) -> None:
     """Raise what XGBoost raises for these params and this model when a training begins."""
     booster = xgboost.Booster(params, [dtrain], model_file=xgb_model)
     booster.set_param({"validate_parameters": False})  # the training warns of unused ones
