@@ -242,8 +242,8 @@ class Keywords:
         with all_or_none("a check of the training data"):
             training = named._with_teachers(training, boosting, all_columns)
         if any(isinstance(guide.teacher, Recipe) and guide.kl_weight > 0 for guide in training.guides):
-            # XGBoost would read these after the teachers are trained. Without any nothing may touch its random state, with
-            # which a continued training goes on.
+            # XGBoost would read these after the teachers are trained. Without any, nothing may touch its random state,
+            # with which a continued training goes on.
             check_by_xgboost(spec.params, dtrain, boosting.xgb_model)
         return training
 
