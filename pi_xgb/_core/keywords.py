@@ -148,7 +148,7 @@ class Keywords:
         named = [name for name in names if getattr(self, name) is not None and getattr(self, name) is not False]
         return [name for name in named if name != "method" or self.method != DEFAULT_METHOD]
 
-    def check(self, early_stopping_rounds: Any = None, obj: Any = None) -> None:
+    def check(self, early_stopping_rounds: Any = None, obj: Any = None, xgb_model: Any = None) -> None:
         """Raise for keywords that contradict each other or have no effect."""
         if obj is not None and self.is_given and not self.changes_nothing:
             raise ValueError(
@@ -164,7 +164,7 @@ class Keywords:
             check_teacher_word(teacher)
             self._crossfit(teacher)
         if self._trained:
-            self._check_trained(early_stopping_rounds)
+            self._check_trained(early_stopping_rounds, xgb_model)
             return
         if self.privileged is not None:
             raise ValueError(
@@ -183,15 +183,7 @@ class Keywords:
                 "or teacher=, or leave them out. kl_weight=0 trains XGBoost on the labelled rows alone"
             )
 
-    def check_continues(self, xgb_model: Any) -> None:
-        """Raise if method='jpib' would continue a student without its teacher."""
-        if xgb_model is not None and self.privileged is not None and self.method == "jpib":
-            raise ValueError(
-                "xgb_model cannot be continued by method='jpib' without its teacher: pass "
-                "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
-            )
-
-    def _check_trained(self, early_stopping_rounds: Any) -> None:
+    def _check_trained(self, early_stopping_rounds: Any, xgb_model: Any) -> None:
         names, teacher = self._set("teacher_sees", "privileged_evals", "allow_overlap"), self._trained[0]
         if self.privileged is None and names:
             raise ValueError(f"{require(names)} privileged=, the DMatrix of privileged features: pass it")
@@ -211,6 +203,11 @@ class Keywords:
             if others or self.privileged is None:
                 found = [*others, "no privileged="][0]
                 raise ValueError(f"method='jpib' requires privileged= and teacher='boosted', got {found}: use kbpib")
+            if xgb_model is not None:
+                raise ValueError(
+                    "xgb_model cannot be continued by method='jpib' without its teacher: pass "
+                    "teacher=pi_xgb.JointTeacher(privileged, params, xgb_model=its_booster) in place of privileged"
+                )
         if self.privileged_evals and not early_stopping_rounds:
             raise ValueError("privileged_evals require early_stopping_rounds, which stop the teacher: pass them too")
         if self.crossfit_groups is not None and not self.is_crossfitted:
@@ -231,7 +228,6 @@ class Keywords:
             check_evals_are_labelled(labelled, dtrain, boosting.evals)
             if self.teacher is None and not names_kind:  # nobody teaches, and nothing about a teacher is checked
                 return training
-            self.check_continues(boosting.xgb_model)
             if self._trained:
                 self._check_rows_of_teachers(training, boosting)
         named = self._naming_kind_for(training, dtrain) if names_kind else self

@@ -179,7 +179,7 @@ def train_by(
 ) -> tuple[xgboost.Booster, Sequence[Guide]]:
     """:func:`train`, which also returns the teachers."""
     obj = boosting.keywords.get("obj")
-    keywords.check(boosting.keywords.get("early_stopping_rounds"), obj)
+    keywords.check(boosting.keywords.get("early_stopping_rounds"), obj, boosting.xgb_model)
     with exclusive(boosting.dtrain, *(matrix for matrix, _ in boosting.evals), *keywords.matrices):
         own, guides = user_params(params), tuple[Guide, ...]()
         if keywords.leaves_to_xgboost(own, obj):

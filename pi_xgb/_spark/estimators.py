@@ -147,8 +147,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
                 "privileged_cols or teacher must be set, got neither: name the columns that the teacher sees, set "
                 "teacher='forest' to learn from the features, or use xgboost.spark's own estimator"
             )
-        config.check()
-        config.check_continues(self.getOrDefault("xgb_model"))
+        config.check(xgb_model=self.getOrDefault("xgb_model"))
         check_choice(own["unlabelled"], ("refuse", "teach"), "unlabelled")
         check_choice(own["engine"], ENGINES, "engine")
         return config

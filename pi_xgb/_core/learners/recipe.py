@@ -128,7 +128,13 @@ class Recipe:
         training, loss = self.training, self.training.spec.loss
         if self.crossfit == 0:
             fold_of = np.where(self.left_out, LEFT_OUT, 0)
-            found = self._in_sample(np.flatnonzero(fold_of == 0))
+            ((kind, learner),) = self.learners({}).items()
+            model = self.fit_rows(kind, learner, np.flatnonzero(self.learnable))
+            rows = np.flatnonzero(fold_of == 0)
+            predicted = self.predict_rows(model, rows)
+            mean = np.zeros((training.n_rows, *predicted.shape[1:]), predicted.dtype)
+            mean[rows] = predicted
+            found = {kind: (mean, [model], [model])}
         else:
             fold_of, found = cross_fitted(self, progress, folds, needs_whole=needs_whole)
         known = training.known & (fold_of != LEFT_OUT)
@@ -146,15 +152,6 @@ class Recipe:
         loss_of_mean = loss.mean_value(mean[known], label, weight, constant=True)
         crossfit = 0 if self.crossfit == 0 else int(fold_of.max()) + 1
         return Fitted(members, mixture, mean, loss_of_all, loss_of_mean, fold_of, crossfit, self.columns)
-
-    def _in_sample(self, rows: Array) -> dict[str, tuple[Array, list[Model], list[Model]]]:
-        """Return what one model, fitted on all rows with labels, predicts for these rows, and the model."""
-        ((kind, learner),) = self.learners({}).items()
-        model = self.fit_rows(kind, learner, np.flatnonzero(self.learnable))
-        predicted = self.predict_rows(model, rows)
-        mean = np.zeros((self.training.n_rows, *predicted.shape[1:]), predicted.dtype)
-        mean[rows] = predicted
-        return {kind: (mean, [model], [model])}
 
     @property
     def columns(self) -> TrainedColumns:
