@@ -11,7 +11,8 @@ import xgboost
 
 from .._arrays import Array
 from .categories import categories_by_position
-from .matrix import QUANTISED, copy_rows_info, row_fields
+from .collective import global_sum
+from .matrix import QUANTISED, copy_rows_info, row_fields, runs
 
 _BATCH = 1 << 17
 _WITHOUT_CUTS = ("exact", "approx")
@@ -82,6 +83,23 @@ def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> 
     if column_weights.size:
         cut.set_info(feature_weights=column_weights)
     return cut
+
+
+def set_queries_of_copies(stack: xgboost.DMatrix, queries: Sequence[Array], weight: Array) -> float:
+    """Set queries and their weights for labelled rows and copies; return how many times too large the gradient is.
+
+    XGBoost divides the weights of queries by their mean, which copies change.
+    """
+    sizes = [runs(query)[0] if query.size else query for query in queries]
+    stack.set_group(np.concatenate(sizes))
+    of_query = weight[np.append(0, np.cumsum(np.concatenate(sizes))[:-1])].astype(np.float64)
+    stack.set_weight(of_query)
+    labelled = of_query[: len(sizes[0])]
+    # Over all workers, so that all build the same trees.
+    sums = global_sum(np.array([labelled.sum(), len(labelled), of_query.sum(), len(of_query)], np.float64))
+    if not sums[1]:  # soft labels alone are XGBoost's model of rows labelled q
+        return 1.0
+    return float((sums[0] / sums[1]) / (sums[2] / sums[3]))
 
 
 def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:

@@ -12,7 +12,7 @@ effect on the gradient, so that a ``kl_weight`` near 0 gives the plain model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,8 @@ import pandas as pd
 import xgboost
 
 from ..._arrays import Array
-from ..._xgb.collective import global_sum
-from ..._xgb.joined import stacked
-from ..._xgb.matrix import can_be_cut, query_of_row, runs
+from ..._xgb.joined import set_queries_of_copies, stacked
+from ..._xgb.matrix import can_be_cut, query_of_row
 from ..._xgb.scaled_params import carried_params, give_back_params, native_params
 from ..blend import answer
 from ..training import Boosting, Training
@@ -96,20 +95,6 @@ def stack_with_params(
     if query is None:
         stack.set_weight(weight)
         return stack, spec.params
-    scale = _set_queries(stack, [query[part] for part in rows], weight)
+    scale = set_queries_of_copies(stack, [query[part] for part in rows], weight)
     params = spec.params if scale == 1 else native_params(spec.params, 1 / scale, carried, scales_positives=False)
     return stack, params
-
-
-def _set_queries(stack: xgboost.DMatrix, queries: Sequence[Array], weight: Array) -> float:
-    """Set queries and their weights for labelled rows and copies; return how many times too large the gradient is."""
-    sizes = [runs(query)[0] if query.size else query for query in queries]
-    stack.set_group(np.concatenate(sizes))
-    of_query = weight[np.append(0, np.cumsum(np.concatenate(sizes))[:-1])].astype(np.float64)
-    stack.set_weight(of_query)
-    labelled = of_query[: len(sizes[0])]
-    # Over all workers, so that all build the same trees.
-    sums = global_sum(np.array([labelled.sum(), len(labelled), of_query.sum(), len(of_query)], np.float64))
-    if not sums[1]:  # soft labels alone are XGBoost's model of rows labelled q
-        return 1.0
-    return float((sums[0] / sums[1]) / (sums[2] / sums[3]))
