@@ -9,9 +9,9 @@ from scipy import stats
 
 from pi_xgb._rows import folds
 from pi_xgb._stats import intervals
-from pi_xgb._stats.gaps import Path, holm, limits, p_value
 from pi_xgb._stats.intervals import wilson
 from pi_xgb.datasets import make_privileged
+from pi_xgb.metrics._gaps import Path, holm, limits, p_value
 
 
 def test_rows_are_dealt_in_the_order_of_their_labels():

@@ -14,10 +14,10 @@ from .._importance.fair_importance import fair_importance
 from .._importance.shap_gap import shap_gap
 from .._rows.groups import everyone
 from .._rows.scores import as_weights
-from .._stats.gaps import holm
 from .._stats.intervals import percentiles, resamples
 from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
+from ..metrics._gaps import holm
 from ..metrics._rates import Decisions, Values, share
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import ReportRows, ScoredModel

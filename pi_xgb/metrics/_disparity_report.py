@@ -12,10 +12,10 @@ import pandas as pd
 from .._rows.checks import check_bootstrap, check_choice, check_whole, checked_list
 from .._rows.groups import as_groups
 from .._rows.scores import as_cut, as_scored, check_scored_order
-from .._stats.gaps import holm
 from ._abroca import largest_area, roc_curves
 from ._chance import N_NULL, statistics
 from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates
+from ._gaps import holm
 from ._rates import Decisions
 
 DISPARITIES = (*GAPS, "abroca")
