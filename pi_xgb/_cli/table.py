@@ -13,12 +13,13 @@ from typing import Any
 
 import pandas as pd
 
+from .._rows.labels import EMPTY, MISSING
 from .._rows.names import describe
-from .._rows.words import EMPTY, PARQUET, is_text
 
 Log = Callable[[str], None]
 """A function that prints a message of a command."""
 
+PARQUET = (".parquet", ".pq")
 MARKS = frozenset(("", *EMPTY))
 """Common spellings of a missing value."""
 _TRUTH = {spelling: word == "true" for word in ("true", "false") for spelling in (word, word.title(), word.upper())}
@@ -128,3 +129,22 @@ def values_of(texts: pd.Series[Any]) -> pd.Series[Any] | None:
     is_truth = len(known) > 0 and known.isin(_TRUTH).all()
     values = known.map(_TRUTH) if is_truth else pd.to_numeric(known, errors="coerce")
     return None if values.isna().any() else values.reindex(codes).set_axis(texts.index)
+
+
+def is_text(column: pd.Series[Any]) -> bool:
+    """Return whether a column of a CSV file has other values than numbers, truth values and gaps."""
+    return not pd.api.types.is_numeric_dtype(column.dtype) and pd.api.types.infer_dtype(column) == "string"
+
+
+def first_text(column: pd.Series[Any], file: str) -> str:
+    """Return the first value that is not a number, and its place."""
+    values = column.astype(object)
+    wrong = values.notna() & ~values.isin(MISSING) & pd.to_numeric(values, errors="coerce").isna()
+    stray = wrong & ~values.astype(str).str.lower().isin(["true", "false"])
+    row = int((stray if stray.any() else wrong).to_numpy().argmax())
+    return f"{values.iloc[row]!r} in {place_of(int(values.index[row]), file)}"
+
+
+def place_of(row: int, file: str) -> str:
+    """Return the place of a row, counted from 0, in its file; lines of text files begin with the column names."""
+    return f"row {row + 1}" if Path(file).suffix.lower() in PARQUET else f"line {row + 2}"

@@ -11,11 +11,17 @@ from .._arrays import Array
 from .._warnings import warn_user
 from .per_row import FINITE_IN_SINGLE, per_row, unboxed
 from .supervision import no_labelled_row
-from .words import EMPTY
 
 OF_TWO_CLASSES = ("binary:logistic", "binary:logitraw", "reg:logistic")
 OF_CLASSES = ("multi:softprob", "multi:softmax")
 """The objectives whose labels are classes, or probabilities of the second of two classes."""
+
+_OF_LANGUAGES = ("NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>")
+_OF_SPREADSHEETS = ("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN")
+MISSING = (*_OF_LANGUAGES, *_OF_SPREADSHEETS)
+"""Texts that programs write for a missing number. In a text column each of them may be a name."""
+EMPTY = (*MISSING, "NaT", "?", "-", ".")
+"""Texts that programs write for a missing text."""
 
 _TO_NUMBERS = "encode or scale them, or train with an objective of classes"
 
