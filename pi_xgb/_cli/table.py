@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import infer_dtype
 
 from .._rows.labels import EMPTY, MISSING
 from .._rows.names import describe
@@ -81,7 +82,7 @@ class Source:
             types: dict[str, Any] = {name: "S1" for name in self.columns if name not in needed}
             types |= {name: str for name in wanted if name in as_text}
             frame = self._csv(dtype=types, na_values=self._marks, keep_default_na=False, low_memory=False)[wanted]
-            texts = [name for name in wanted if name not in as_text and is_text(frame[name])]
+            texts = [name for name in wanted if name not in as_text and infer_dtype(frame[name]) == "string"]
             read = {name: values for name in texts if (values := values_of(frame[name])) is not None}
             if read:
                 marks = [mark for name, values in read.items() for mark in frame[name][values.isna()].dropna()]
@@ -129,11 +130,6 @@ def values_of(texts: pd.Series[Any]) -> pd.Series[Any] | None:
     is_truth = len(known) > 0 and known.isin(_TRUTH).all()
     values = known.map(_TRUTH) if is_truth else pd.to_numeric(known, errors="coerce")
     return None if values.isna().any() else values.reindex(codes).set_axis(texts.index)
-
-
-def is_text(column: pd.Series[Any]) -> bool:
-    """Return whether a column of a CSV file has other values than numbers, truth values and gaps."""
-    return not pd.api.types.is_numeric_dtype(column.dtype) and pd.api.types.infer_dtype(column) == "string"
 
 
 def first_text(column: pd.Series[Any], file: str) -> str:
