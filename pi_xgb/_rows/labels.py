@@ -99,7 +99,7 @@ def read_target(
     return Target(values, objective, distinct if holds_classes else None, None if labelled.all() else labelled)
 
 
-def encode_labels(y: Any, classes: Array | None, *, name: str = "y", like: str = "y") -> Array:
+def encode_labels(y: Any, classes: Array | None, *, name: str, like: str = "y") -> Array:
     """Return the labels of other rows, numbered as those of the training, which messages call ``like``."""
     if classes is None:
         return numbers_of(y, name)

@@ -17,7 +17,7 @@ Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
 
 
-def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", table: str = "y_score") -> Bools:
+def as_labels(y_true: Any, n_rows: int, name: str = "y_true", table: str = "y_score") -> Bools:
     """Return the true labels, 0 or 1."""
     hint = "leave out rows without a label, and recode the others, as in (y == positive_class).astype(int)"
     return per_row(name, y_true, n_rows, "truth values", table=table, hint=hint)

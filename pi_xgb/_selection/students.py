@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xgboost
-from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._core.crossfit import SharedFolds, Split, whole_queries
@@ -31,8 +30,6 @@ from .candidates import PLAIN, Candidate
 from .resume_cache import ResumeCache
 from .scores import Score
 from .splits import splits_of
-
-Values = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True)
