@@ -314,6 +314,7 @@ def ours(a, b, *, teacher=None, d=0, c=0):
     [
         ("alpha", r"alpha.*paper.*kl_weight"),
         ("feval", "feval.*custom_metric"),
+        ("resume", r"resume.*pi_xgb\.select"),
         ("teachr", "did you mean 'teacher'"),
         ("labelled", r"labelled.*pi_xgb\.train"),
         ("max_depth", "pass .* in params"),

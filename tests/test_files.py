@@ -62,13 +62,7 @@ def test_new_file_raises_where_no_file_can_be(tmp_path, monkeypatch):
     matrices = xgb.DMatrix(data.x, data.y), xgb.DMatrix(data.z, data.y)
     monkeypatch.setattr(xgb, "train", None)
     with pytest.raises(PermissionError, match="resume must be in a writable folder"):
-        pi_xgb.cv(
-            {"objective": "binary:logistic"},
-            matrices[0],
-            privileged=matrices[1],
-            kl_weight=[1.0],
-            resume=tmp_path / "state.json",
-        )
+        pi_xgb.select({}, matrices[0], 2, privileged=matrices[1], resume=tmp_path / "state.json")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")

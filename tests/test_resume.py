@@ -1,4 +1,4 @@
-"""Long searches that are interrupted go on where they were; and what they say meanwhile."""
+"""Long searches that are interrupted go on where they were."""
 
 from __future__ import annotations
 
@@ -32,13 +32,7 @@ def compare(path, **more):
     return pi_xgb.compare(DATA.x, DATA.y, DATA.z, resume=path, **{**COMPARED, "teacher": "boosted", **more}).table
 
 
-def cv(path, **more):
-    dtrain, privileged = matrices()
-    keywords = {"privileged": privileged, "kl_weight": [0.0, 1.0, 5.0], "nfold": 3, **more}
-    return pi_xgb.cv(PARAMS, dtrain, 4, resume=path, **keywords)
-
-
-SEARCHES = {"select": (select, 3), "compare": (compare, 2), "cv": (cv, 3)}
+SEARCHES = {"select": (select, 3), "compare": (compare, 2)}
 every_search = pytest.mark.parametrize(("search", "parts"), SEARCHES.values(), ids=SEARCHES)
 
 
@@ -87,7 +81,6 @@ def test_the_state_of_another_search_is_refused(search, parts, tmp_path, monkeyp
     path = tmp_path / "state.json"
     search(path)
     monkeypatch.setattr(xgb, "train", None)
-    monkeypatch.setattr(xgb, "cv", None)
     for more in ({"nfold": 4}, {"seed": 1}, {"method": "jpib"} if search is not select else {"method": "kbpib"}):
         with pytest.raises(ValueError, match="belongs to another search"):
             search(path, **more)
@@ -109,23 +102,12 @@ def test_pairs_of_rows_are_part_of_the_search(search, parts, tmp_path):
         search(path, folds=[*pairs[:1], (order[61:], order[:61])])
 
 
-def cv_of(path, constraints):
-    grid = {"kl_weight": [0.0, 1.0], "nfold": 3}
-    ((single, weight),) = constraints or [(DATA.y.to_numpy(np.float32), 1.0)]
-    return pi_xgb.cv(PARAMS, matrices()[0], 4, teacher=single, teacher_weight=np.full(N, weight), resume=path, **grid)
-
-
-def select_of(path, constraints):
-    return select(path, constraints=constraints)
-
-
-@pytest.mark.parametrize("search", [select_of, cv_of])
-def test_constraints_are_part_of_the_search(search, tmp_path):
+def test_constraints_are_part_of_the_search(tmp_path):
     path, group = tmp_path / "state.json", np.arange(N) % 2
-    search(path, [(DemographicParity(group), 2.0)])
+    select(path, constraints=[(DemographicParity(group), 2.0)])
     kept = path.read_bytes()
     # The same by another object, whose rows are the same.
-    search(path, [(DemographicParity(group.copy()), 2.0)])
+    select(path, constraints=[(DemographicParity(group.copy()), 2.0)])
     assert path.read_bytes() == kept
     for others in (
         [],
@@ -135,7 +117,7 @@ def test_constraints_are_part_of_the_search(search, tmp_path):
         [(DemographicParity(group, match="mean"), 2.0)],
     ):
         with pytest.raises(ValueError, match="belongs to another search"):
-            search(path, others)
+            select(path, constraints=others)
 
 
 def mine(predicted, matrix):
@@ -155,13 +137,6 @@ class Half(pi_xgb.Teacher):
 OWN_CODE = {
     "select": [{"custom_metric": mine, "maximize": False}, {"folds": KFold(3)}, {"constraints": [(Half(), 1.0)]}],
     "compare": [{"custom_metric": mine, "maximize": False}],
-    "cv": [
-        {"custom_metric": mine},
-        {"folds": KFold(3)},
-        {"fpreproc": lambda dtrain, dtest, params: (dtrain, dtest, params)},
-        {"callbacks": [xgb.callback.EarlyStopping(rounds=2)]},
-        {"teacher": Half(), "privileged": None, "kl_weight": [0.0, 1.0]},
-    ],
 }
 
 
@@ -175,14 +150,12 @@ def test_code_of_the_users_needs_a_key(name, code, tmp_path, monkeypatch):
     path, search = tmp_path / "state.json", SEARCHES[name][0]
     with monkeypatch.context() as patch:
         patch.setattr(xgb, "train", None)
-        patch.setattr(xgb, "cv", None)
         with pytest.raises(ValueError, match=f"^resume_key .* code in {next(iter(code))}: "):
             search(path, **code)
     assert not path.exists()
     first = search(path, **code, resume_key="1")
     with monkeypatch.context() as patch:
         patch.setattr(xgb, "train", None)
-        patch.setattr(xgb, "cv", None)
         pd.testing.assert_frame_equal(search(path, **code, resume_key="1"), first)
         with pytest.raises(ValueError, match="belongs to another search"):
             search(path, **code, resume_key="2")
@@ -199,7 +172,6 @@ def test_a_metric_by_name_needs_no_key_and_is_part_of_the_search(tmp_path):
 @every_search
 def test_files_that_keep_no_search(search, parts, tmp_path, monkeypatch):
     monkeypatch.setattr(xgb, "train", None)
-    monkeypatch.setattr(xgb, "cv", None)
     for content in (b"", b"[1]", b"\xff\x00", b'{"finished": 3}'):
         (tmp_path / "state.json").write_bytes(content)
         with pytest.raises(ValueError, match=r"resume must .*state.json', which is not a resume file"):
@@ -209,19 +181,3 @@ def test_files_that_keep_no_search(search, parts, tmp_path, monkeypatch):
         search(tmp_path)
     with pytest.raises(FileNotFoundError, match="does not exist: create it first"):
         search(tmp_path / "absent" / "state.json")
-
-
-def test_one_kl_weight_is_no_grid(tmp_path):
-    with pytest.raises(ValueError, match="resume needs several values of kl_weight"):
-        cv(tmp_path / "state.json", kl_weight=1.0)
-
-
-@pytest.mark.slow
-def test_cv_says_which_kl_weight_it_is_at(capsys):
-    cv(None, verbose_eval=2, show_stdv=False)
-    lines = capsys.readouterr().out.split("\n")
-    assert [line.split("\t")[0] for line in lines if line] == [
-        f"kl_weight {weight} [{round_}]" for weight in (0, 1, 5) for round_ in (0, 2, 3)
-    ]
-    cv(None, verbose_eval=True, kl_weight=1.0)
-    assert capsys.readouterr().out.startswith("[0]\ttrain-logloss")

@@ -16,8 +16,8 @@ from sklearn.metrics import make_scorer
 
 import pi_xgb
 from pi_xgb import constraints
-from pi_xgb._rows.resume_cache import ResumeCache, _digest
 from pi_xgb._selection.candidates import PLAIN, candidates_of
+from pi_xgb._selection.resume_cache import ResumeCache, _digest
 
 X, Y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
 PARAMS = {"objective": "binary:logistic", "max_depth": 1, "nthread": 1}
@@ -85,10 +85,10 @@ def test_data_that_differ_have_another_digest_and_equal_data_the_same():
     assert len({digest(1, key) for key in (None, "", "1", "2")}) == 4
 
 
-@pytest.mark.parametrize("version", ["pi_xgb._rows.resume_cache.__version__", "xgboost.__version__"])
+@pytest.mark.parametrize("version", ["pi_xgb._selection.resume_cache.__version__", "xgboost.__version__"])
 def test_file_of_another_version_is_refused(version, tmp_path, monkeypatch):
     path = tmp_path / "state.json"
-    ResumeCache(path, None, "search", {"x": X}).memoize(lambda item: item, str)(1)
+    ResumeCache(path, None, "search", {"x": X}).once("part", lambda: 1)
     monkeypatch.setattr(version, "0.0")
     with pytest.raises(ValueError, match=r"belongs to another search .*versions.: pass another file"):
         ResumeCache(path, None, "search", {"x": X})
@@ -137,24 +137,14 @@ def test_a_key_needs_a_file():
 
 def test_parts_are_worked_on_once_and_read_back(tmp_path):
     path, calls = tmp_path / "state.json", []
-
-    def work(item):
-        calls.append(item)
-        return {"of": np.arange(3) * item, "mean": np.float32(item)}
-
     for _ in range(2):
         cache = ResumeCache(path, None, "search", {"x": X})
-        once = cache.memoize(work, "part {}".format)
         for item in (1, 2, 1):
-            result = once(item)
-            assert [*result["of"]] == [0, item, 2 * item]
+            assert cache.once(f"part {item}", lambda item=item: calls.append(item) or [item, 0.1]) == [item, 0.1]
         assert "part 2" in cache
         assert "part 3" not in cache
-        state = json.loads(path.read_text())
-        assert state["finished"] == {f"part {i}": {"of": [0, i, 2 * i], "mean": i} for i in (1, 2)}
+        assert json.loads(path.read_text())["finished"] == {f"part {i}": [i, 0.1] for i in (1, 2)}
     assert calls == [1, 2]
-    read_back = ResumeCache(path, None, "search", {"x": X}).memoize(work, "part {}".format, lambda part: part["mean"])
-    assert read_back(2) == 2
     for search, x, key in (("search", X + 1, None), ("other", X, None), ("search", X, "1")):
         with pytest.raises(ValueError, match=r"belongs to another search"):
             ResumeCache(path, key, search, {"x": x})

@@ -43,7 +43,7 @@ def test_rows_without_a_label_are_marked(y):
     # Other rows with such a gap are refused.
     with pytest.raises(ValueError, match=r"other must .* 1 missing values"):
         encode_labels(y, whole.classes, name="other")
-    assert encode_labels(kept, whole.classes).tolist() == [0, 1, 0]
+    assert encode_labels(kept, whole.classes, name="y").tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from pi_xgb._report import numbers
 from pi_xgb._rows import folds
 from pi_xgb._stats import intervals
-from pi_xgb._stats.gaps import Path, holm, limits, p_value
 from pi_xgb._stats.intervals import wilson
 from pi_xgb.datasets import make_privileged
+from pi_xgb.metrics._gaps import Path, holm, limits, p_value
 
 
 def test_rows_are_dealt_in_the_order_of_their_labels():
@@ -84,14 +85,13 @@ def test_made_data_is_what_its_parameters_say():
 
 
 def test_percentiles_are_of_the_replicates_that_exist():
-    replicates = np.random.default_rng(0).normal(size=(50, 3))
-    replicates[:20, 1] = replicates[:, 2] = np.nan
-    low, high = intervals.percentiles(replicates, 0.8)
+    draws = np.random.default_rng(0).normal(size=(51, len(numbers.COMPARED)))
+    draws[1:21, 1] = draws[1:, 2] = np.nan
+    table = numbers._table(draws, {"n_boot": 50, "confidence": 0.8})
     for i in (0, 1):
-        known = replicates[~np.isnan(replicates[:, i]), i]
-        assert (low[i], high[i]) == pytest.approx(tuple(np.quantile(known, [0.1, 0.9])))
-    assert np.isnan([low[2], high[2]]).all()
-    assert np.isnan(intervals.percentiles(np.full((4, 1), np.nan), 0.9)).all()
+        known = draws[1:, i][~np.isnan(draws[1:, i])]
+        assert table.iloc[i, 1:].tolist() == pytest.approx(np.quantile(known, [0.1, 0.9]).tolist())
+    assert table.iloc[2, 1:].isna().all()
 
 
 def test_holm_passes_over_what_was_not_looked_at():

@@ -13,8 +13,7 @@ import xgboost
 
 from .._rows.names import describe
 from .._rows.tables import check_no_text
-from .._rows.words import first_text, place_of
-from .table import MARKS, Log
+from .table import MARKS, Log, first_text, place_of
 
 Categories = Mapping[str, "pd.Index[Any]"]
 

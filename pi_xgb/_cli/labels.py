@@ -13,9 +13,8 @@ from .._rows.labels import Target, encode_labels, read_target, warn_of_odd_class
 from .._rows.names import describe
 from .._rows.per_row import per_row
 from .._rows.supervision import no_labelled_row
-from .._rows.words import first_text, is_text, place_of
 from .features import check_names
-from .table import values_of
+from .table import first_text, place_of, values_of
 
 
 def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, as_names: bool = False) -> Target:
@@ -31,7 +30,7 @@ def training_labels(columns: pd.DataFrame, objective: str | None, file: str, *, 
         return Target(bounds, str(objective), None, None if known.all() else known)
     column = columns.iloc[:, 0]
     name, values = _named(column, file), None
-    if is_text(column) and not as_names and (values := values_of(column)) is None:
+    if pd.api.types.infer_dtype(column) == "string" and not as_names and (values := values_of(column)) is None:
         check_names(column, file)
     how: dict[str, Any] = {"name": name, "option": "--objective "}
     target = read_target(column if values is None else values, objective, **how)

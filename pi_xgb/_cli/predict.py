@@ -18,12 +18,11 @@ import pandas as pd
 
 from .._files import write_file
 from .._rows.names import describe
-from .._rows.words import PARQUET
 from .._xgb.matrix import matrix_of
 from .features import known_features
 from .model import load_model
 from .output import new_output
-from .table import Log, Source
+from .table import PARQUET, Log, Source
 
 
 def run(arguments: argparse.Namespace, log: Log) -> None:

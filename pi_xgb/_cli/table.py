@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import infer_dtype
 
+from .._rows.labels import EMPTY, MISSING
 from .._rows.names import describe
-from .._rows.words import EMPTY, PARQUET, is_text
 
 Log = Callable[[str], None]
 """A function that prints a message of a command."""
 
+PARQUET = (".parquet", ".pq")
 MARKS = frozenset(("", *EMPTY))
 """Common spellings of a missing value."""
 _TRUTH = {spelling: word == "true" for word in ("true", "false") for spelling in (word, word.title(), word.upper())}
@@ -80,7 +82,7 @@ class Source:
             types: dict[str, Any] = {name: "S1" for name in self.columns if name not in needed}
             types |= {name: str for name in wanted if name in as_text}
             frame = self._csv(dtype=types, na_values=self._marks, keep_default_na=False, low_memory=False)[wanted]
-            texts = [name for name in wanted if name not in as_text and is_text(frame[name])]
+            texts = [name for name in wanted if name not in as_text and infer_dtype(frame[name]) == "string"]
             read = {name: values for name in texts if (values := values_of(frame[name])) is not None}
             if read:
                 marks = [mark for name, values in read.items() for mark in frame[name][values.isna()].dropna()]
@@ -128,3 +130,17 @@ def values_of(texts: pd.Series[Any]) -> pd.Series[Any] | None:
     is_truth = len(known) > 0 and known.isin(_TRUTH).all()
     values = known.map(_TRUTH) if is_truth else pd.to_numeric(known, errors="coerce")
     return None if values.isna().any() else values.reindex(codes).set_axis(texts.index)
+
+
+def first_text(column: pd.Series[Any], file: str) -> str:
+    """Return the first value that is not a number, and its place."""
+    values = column.astype(object)
+    wrong = values.notna() & ~values.isin(MISSING) & pd.to_numeric(values, errors="coerce").isna()
+    stray = wrong & ~values.astype(str).str.lower().isin(["true", "false"])
+    row = int((stray if stray.any() else wrong).to_numpy().argmax())
+    return f"{values.iloc[row]!r} in {place_of(int(values.index[row]), file)}"
+
+
+def place_of(row: int, file: str) -> str:
+    """Return the place of a row, counted from 0, in its file; lines of text files begin with the column names."""
+    return f"row {row + 1}" if Path(file).suffix.lower() in PARQUET else f"line {row + 2}"

@@ -18,7 +18,6 @@ from .._arrays import Array
 from .._rows.checks import check_whole, checked_list
 from .._rows.folds import Fold, row_folds, warn_of_torn_groups, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix
-from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import read_labelled
 from .._xgb.matrix import exclusive, labels_of, query_of_row, slice_rows
 from .._xgb.params import user_params
@@ -68,8 +67,6 @@ def cv(
     callbacks: Sequence[TrainingCallback] | None = None,
     shuffle: bool = True,
     custom_metric: Any = None,
-    resume: Any = None,
-    resume_key: str | None = None,
 ) -> Any:
     """Cross-validate a guided training, for one ``kl_weight`` or several on the same folds.
 
@@ -92,13 +89,6 @@ def cv(
         How many values of ``kl_weight`` to work on side by side, in threads. Each training uses
         ``params["nthread"]`` threads of its own. Callbacks are copied for each value. By default one for each core
         where each training has one thread (see below), nothing is printed and no function of yours is called; else 1.
-    resume : str or path, default=None
-        A file for the finished values of a grid of ``kl_weight``. After an interruption the same call with the same
-        file continues where it stopped; a file of another search is an error. Callbacks are not called again for
-        finished values.
-    resume_key : str, default=None
-        A text that stands for your own code: callbacks, functions, splitters, teachers of your own classes. ``resume``
-        requires it with any of them, and cannot detect changes: pass another text when your code changes.
     nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas : as for ``xgboost.cv``
     verbose_eval, show_stdv, seed, callbacks, shuffle, custom_metric : as for ``xgboost.cv``
         With several values of ``kl_weight`` a printed line begins with its value. Up to 10,000 rows each training has
@@ -138,8 +128,6 @@ def cv(
     if is_grid and (not keywords.is_given or keywords.has_own_weights):
         raise ValueError("several values of kl_weight require one teacher, not a list with its own weights: pass one")
     keywords.check(obj=obj)
-    if not is_grid and (resume is not None or resume_key is not None):
-        raise ValueError("resume needs several values of kl_weight, got one: leave resume and resume_key out")
     with exclusive(dtrain, *keywords.matrices):
         own = user_params(params)
         if not is_grid and keywords.leaves_to_xgboost(own, obj):
@@ -152,23 +140,13 @@ def cv(
         own = on_one_thread(own, dtrain.num_row())
         folds = _Folds.read(Spec.read(own), Boosting(dtrain, num_boost_round, keywords=own_keywords), keywords)
         if not is_grid:
-            return folds.fitted().history(None, own_keywords)
-        shown = ("as_pandas", "verbose_eval", "show_stdv", "obj")  # these change no number
-        inputs = {name: value for name, value in own_keywords.items() if name not in shown}
-        inputs |= {"params": own, "dtrain": dtrain, "num_boost_round": num_boost_round}
-        inputs |= {name: value for name, value in vars(keywords).items() if name in given}
-        inputs["kl_weight"] = None  # the grid may grow
-        inputs["folds"] = [getattr(own_keywords["folds"], "split", None), folds.dealt]
-        cache = ResumeCache(resume, resume_key, "cv", inputs)
-        if not all(str(weight) in cache for weight in grid):
-            folds = folds.fitted()
+            return folds.history(None, own_keywords)
         history = functools.partial(_grid_history, folds, own_keywords)
-        once = cache.memoize(history, str, pd.DataFrame if as_pandas else dict)
         if jobs == 1:
-            histories = {weight: once(weight) for weight in grid}
+            histories = {weight: history(weight) for weight in grid}
     if jobs > 1:
         # Release the lock of dtrain: metrics may train on dtrain in these threads.
-        histories = dict(zip(grid, in_threads(once, grid, jobs), strict=True))
+        histories = dict(zip(grid, in_threads(history, grid, jobs), strict=True))
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
 
 
@@ -226,12 +204,12 @@ class _Folds:
     row_folds: list[Fold]
     """The same, with unlabelled rows in the training parts."""
     engine: str
-    of_folds: list[Training] | None = None
-    """The training of each fold, with fitted teachers; None before they are fitted."""
+    of_folds: list[Training] | None
+    """The training of each fold, with teachers that serve every ``kl_weight``; None where each weight needs its own."""
 
     @classmethod
     def read(cls, spec: Spec, boosting: Boosting, keywords: Keywords) -> _Folds:
-        """Return the folds, after all checks that precede a training."""
+        """Return the folds with fitted teachers, after all checks that precede a training."""
         dtrain = boosting.dtrain
         if any(isinstance(matrix, xgboost.QuantileDMatrix) for matrix in (dtrain, keywords.privileged)):
             raise TypeError("a QuantileDMatrix cannot be cut into folds: build a DMatrix for cv")
@@ -249,18 +227,12 @@ class _Folds:
         if keywords.crossfit_groups is not None:
             remedy = "folds=list(pi_xgb.sklearn.LabelledGroupKFold(5).split(X, y, groups))"
             warn_of_torn_groups(np.asarray(keywords.crossfit_groups), dealt, remedy)
-        for guide in training.guides:
-            if isinstance(guide.teacher, Recipe):
-                for rows, _ in folds:
-                    guide.teacher.check_crossfit(rows)
-        return cls(training, boosting, dealt, folds, engine)
-
-    def fitted(self) -> _Folds:
-        """Return the folds with fitted teachers: one serves every ``kl_weight`` of its fold."""
-        if not any(isinstance(guide.teacher, Recipe) for guide in self.training.guides):
-            return self  # adaptive teachers change as they teach: each weight needs its own
-        of_folds = [with_fitted_teachers(self.training.subset(rows)) for rows, _ in self.row_folds]
-        return dataclasses.replace(self, of_folds=of_folds)
+        recipes = [guide.teacher for guide in training.guides if isinstance(guide.teacher, Recipe)]
+        for recipe in recipes:
+            for rows, _ in folds:
+                recipe.check_crossfit(rows)
+        of_folds = [with_fitted_teachers(training.subset(rows)) for rows, _ in folds] if recipes else None
+        return cls(training, boosting, dealt, folds, engine, of_folds)
 
     def history(self, weight: float | None, keywords: Mapping[str, Any]) -> Any:
         """Return the history of ``xgboost.cv`` for one ``kl_weight``; None keeps the weights of the teachers."""

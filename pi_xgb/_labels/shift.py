@@ -14,13 +14,12 @@ from .._plots.by_group import plot_propensity
 from .._rows.folds import deal_folds
 from .._rows.per_row import per_row
 from .._rows.tables import as_frame, as_table, beside, check_no_text, check_orders, side_by_side
-from .._stats.intervals import Interval, corrected_interval
+from .._stats.intervals import Interval, Values, corrected_interval
 from .._xgb.matrix import matrix_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Values = NDArray[np.float64]
 _PARAMS = {"objective": "binary:logistic", "max_depth": 3, "eta": 0.1}
 _ROUNDS = 60
 _FOLDS = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,16 +14,16 @@ from .._importance.fair_importance import fair_importance
 from .._importance.shap_gap import shap_gap
 from .._rows.groups import everyone
 from .._rows.scores import as_weights
-from .._stats.gaps import holm
-from .._stats.intervals import percentiles, resamples
 from ..metrics import disparity_report, group_report
 from ..metrics._disparities import GAPS, gap
+from ..metrics._gaps import holm
 from ..metrics._rates import Decisions, Values, share
 from ..metrics._scored import MEASURES, ScoredGroups
 from .models import ReportRows, ScoredModel
 
 PERFORMANCE = ("auc", "log_loss", "accuracy", "brier")
 COMPARED = (*PERFORMANCE, *GAPS)
+_BLOCK_ENTRIES = 100_000  # small enough to stay in the cache
 FLOOR = 1e-16  # least probability in the log loss, as in XGBoost
 
 
@@ -88,7 +88,7 @@ def _measured(model: ScoredModel, rows: ReportRows, how: dict[str, Any], step: C
     log_losses = -np.log(np.maximum(np.where(labels, model.scores, 1 - scores), FLOOR))
     losses = weight[:, None] * np.stack([log_losses, np.square(scores - labels)], axis=1)
     found = []
-    for multiplicity in (np.ones((1, labels.size)), *resamples(labels.size, how["n_boot"], how["random_state"])):
+    for multiplicity in (np.ones((1, labels.size)), *_resamples(labels.size, how["n_boot"], how["random_state"])):
         whole = dict(zip(MEASURES, every.measures(multiplicity)[:, 0].T, strict=True))
         lost = share(multiplicity @ losses, (multiplicity @ weight)[:, None])
         cells = grouped.cells(multiplicity)
@@ -98,10 +98,22 @@ def _measured(model: ScoredModel, rows: ReportRows, how: dict[str, Any], step: C
     return np.concatenate(found)
 
 
+def _resamples(n_rows: int, n_boot: int, random_state: Any) -> Iterator[Values]:
+    """Yield how often each row is drawn with replacement, ``(b, n_rows)``, in blocks of ``n_boot`` resamples in all."""
+    generator = np.random.default_rng(random_state)
+    per_block = max(1, _BLOCK_ENTRIES // n_rows)
+    for first in range(0, n_boot, per_block):
+        count = min(per_block, n_boot - first)
+        drawn = generator.integers(n_rows, size=(count, n_rows))
+        drawn += np.arange(count)[:, None] * n_rows
+        yield np.bincount(drawn.ravel(), minlength=count * n_rows).reshape(count, n_rows).astype(np.float64)
+
+
 def _table(draws: Values, how: dict[str, Any]) -> pd.DataFrame:
     table = pd.DataFrame({"value": draws[0]}, index=pd.Index(COMPARED))
     if how["n_boot"]:
-        table["low"], table["high"] = percentiles(draws[1:], how["confidence"])
+        tail = (1 - how["confidence"]) / 2
+        table["low"], table["high"] = pd.DataFrame(draws[1:]).quantile([tail, 1 - tail]).to_numpy()
     return table
 
 

@@ -66,7 +66,12 @@ def encoded_columns(values: Any, n_rows: int | None = None, name: str = "sensiti
 
 def groups_of(columns: list[Groups]) -> Groups:
     """Return the intersections of encoded columns; a single column is unchanged."""
-    return columns[0] if len(columns) == 1 else _intersect(columns)
+    if len(columns) == 1:
+        return columns[0]
+    codes = pd.DataFrame({i: column.codes for i, column in enumerate(columns)}).groupby([*range(len(columns))])
+    present = codes.size().index
+    levels = [column.names.take(present.get_level_values(i).to_numpy()) for i, column in enumerate(columns)]
+    return Groups(codes.ngroup().to_numpy().astype(np.intp), pd.MultiIndex.from_arrays(levels))
 
 
 def everyone(n_rows: int) -> Groups:
@@ -114,10 +119,3 @@ def _encode(label: Hashable, values: pd.Series[Any], name: str) -> Groups:
             )
         column = column.add_categories(pd.Index([MISSING], dtype=object)).fillna(MISSING)
     return Groups(column.codes.astype(np.intp), column.categories.rename(label))
-
-
-def _intersect(columns: list[Groups]) -> Groups:
-    codes = pd.DataFrame({i: column.codes for i, column in enumerate(columns)}).groupby([*range(len(columns))])
-    present = codes.size().index
-    levels = [column.names.take(present.get_level_values(i).to_numpy()) for i, column in enumerate(columns)]
-    return Groups(codes.ngroup().to_numpy().astype(np.intp), pd.MultiIndex.from_arrays(levels))

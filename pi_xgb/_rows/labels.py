@@ -11,11 +11,17 @@ from .._arrays import Array
 from .._warnings import warn_user
 from .per_row import FINITE_IN_SINGLE, per_row, unboxed
 from .supervision import no_labelled_row
-from .words import EMPTY
 
 OF_TWO_CLASSES = ("binary:logistic", "binary:logitraw", "reg:logistic")
 OF_CLASSES = ("multi:softprob", "multi:softmax")
 """The objectives whose labels are classes, or probabilities of the second of two classes."""
+
+_OF_LANGUAGES = ("NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>")
+_OF_SPREADSHEETS = ("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN")
+MISSING = (*_OF_LANGUAGES, *_OF_SPREADSHEETS)
+"""Texts that programs write for a missing number. In a text column each of them may be a name."""
+EMPTY = (*MISSING, "NaT", "?", "-", ".")
+"""Texts that programs write for a missing text."""
 
 _TO_NUMBERS = "encode or scale them, or train with an objective of classes"
 
@@ -93,7 +99,7 @@ def read_target(
     return Target(values, objective, distinct if holds_classes else None, None if labelled.all() else labelled)
 
 
-def encode_labels(y: Any, classes: Array | None, *, name: str = "y", like: str = "y") -> Array:
+def encode_labels(y: Any, classes: Array | None, *, name: str, like: str = "y") -> Array:
     """Return the labels of other rows, numbered as those of the training, which messages call ``like``."""
     if classes is None:
         return numbers_of(y, name)

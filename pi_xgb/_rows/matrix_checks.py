@@ -44,7 +44,7 @@ def check_labels_per_row(label: Array, n_rows: int, name: str) -> None:
         )
 
 
-def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None = None) -> None:
+def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labelled: Array | None) -> None:
     """Raise unless both matrices have the same labels and queries, and weights that agree."""
     ours, theirs = row_fields(dtrain), row_fields(privileged)
     for field in ("label", "label_lower_bound", "label_upper_bound"):
@@ -55,7 +55,7 @@ def check_same_rows(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix, labell
             raise ValueError(f"the {what} of privileged differ from those of dtrain, which apply to both: drop them")
 
 
-def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None = None) -> None:
+def check_same_labels(label: Array, privileged_label: Array, labelled: Array | None) -> None:
     """Raise if known labels differ, a cheap sign of other rows or another order."""
     if label.shape != privileged_label.shape:
         raise ValueError(

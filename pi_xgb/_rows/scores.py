@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
 
 
-def as_labels(y_true: Any, n_rows: int | None = None, name: str = "y_true", table: str = "y_score") -> Bools:
+def as_labels(y_true: Any, n_rows: int, name: str = "y_true", table: str = "y_score") -> Bools:
     """Return the true labels, 0 or 1."""
     hint = "leave out rows without a label, and recode the others, as in (y == positive_class).astype(int)"
     return per_row(name, y_true, n_rows, "truth values", table=table, hint=hint)
@@ -32,13 +33,16 @@ def as_probabilities(y_score: Any, name: str = "y_score") -> Floats:
     return as_scores(y_score, SHARE, "margins become probabilities by 1 / (1 + exp(-margin))", name)
 
 
-def as_scored(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Bools, Floats, NDArray[np.float64]]:
-    """Return labels, probabilities and weights of the same rows."""
-    scores = as_probabilities(y_score)
+def as_scored(
+    y_true: Any, y_score: Any, sensitive: Any, sample_weight: Any, read: Callable[[Any], Floats] = as_probabilities
+) -> tuple[Bools, Floats, NDArray[np.float64]]:
+    """Return labels, scores and weights of the same rows; raise if some are in another order."""
+    check_scored_order(y_true, y_score, sensitive, sample_weight)
+    scores = read(y_score)
     return as_labels(y_true, scores.size), scores, as_weights(sample_weight, scores.size)
 
 
-def check_scored_order(y_true: Any, y_score: Any, sensitive_features: Any = None, sample_weight: Any = None) -> None:
+def check_scored_order(y_true: Any, y_score: Any, sensitive_features: Any, sample_weight: Any) -> None:
     """Raise if values have one index in different orders; predictions with a default index go by position."""
     tables = {"y_true": y_true, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
     if not isinstance(getattr(y_score, "index", None), pd.RangeIndex):

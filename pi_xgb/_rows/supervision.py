@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import xgboost
-from numpy.typing import NDArray
 from xgboost import collective
 
 from .._arrays import Array
@@ -56,7 +54,7 @@ def read_groups(groups: Any, n_rows: int, name: str = "groups") -> Array | None:
 
 def row_weights(
     sample_weight: Any, n_rows: int, *, name: str = "sample_weight", labelled: Array | None = None, table: str = ""
-) -> NDArray[np.float64] | None:
+) -> Array | None:
     """Return weights with a finite sum, at least one of them above 0 (of the ``labelled`` rows, if given)."""
     if sample_weight is None:
         return None

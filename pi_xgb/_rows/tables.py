@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import sparse
 
 from .._arrays import Array
+from .checks import several
 from .names import describe
 from .per_row import FINITE, as_columns, check_count, on_host, per_row
 
@@ -99,9 +100,7 @@ def names_of(table: Any, name: str) -> list[Any]:
 
 def listed(columns: Any) -> list[Any]:
     """Return a user's columns, names or positions, as a list; None is no column, a single name or number is one."""
-    if columns is None:
-        return []
-    items = [columns] if isinstance(columns, (str, int, np.integer)) else list(dict.fromkeys(columns))
+    items = [] if columns is None else list(dict.fromkeys(several(columns)))
     if any(isinstance(item, (bool, np.bool_)) for item in items):  # they would count as the positions 0 and 1
         raise TypeError("columns must be given by names or positions, got truth values: pass X.columns[mask]")
     return items

@@ -65,29 +65,28 @@ class Views(NamedTuple):
 def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privileged_features: Any) -> Views:
     """Return the views of a data set whose privileged columns are in X or in a separate table."""
     features = listed(privileged_features)
-    sets = None if eval_set is None else [(X_i, y_i) for X_i, y_i in eval_set]
     if features:
         if privileged is not None or eval_privileged is not None:
             given = "eval_privileged" if privileged is None else "privileged"
             raise ValueError(f"{given} and privileged_features were both given: drop one of the two")
-        return _divide_within(X, sets, features)
-    if eval_privileged is not None and (privileged is None or len(sets or ()) != len(eval_privileged)):
+        return _divide_within(X, eval_set, features)
+    if eval_privileged is not None and (privileged is None or len(eval_set or ()) != len(eval_privileged)):
         raise ValueError(
-            f"eval_privileged needs privileged, and a table (or None) for each of the {len(sets or ())} pairs of "
+            f"eval_privileged needs privileged, and a table (or None) for each of the {len(eval_set or ())} pairs of "
             f"eval_set, got {len(eval_privileged)}: pass both"
         )
     labels = names_of(X, "X")
     if privileged is None:
-        return Views(X, sets, None, [], labels, [])
+        return Views(X, eval_set, None, [], labels, [])
     z = beside(X, privileged, "X", "privileged")
     if shared := set(map(str, column_names(X) or ())) & set(map(str, column_names(z) or ())):
         raise ValueError(f"privileged must have no columns of X, got {describe(sorted(shared))}: drop them")
-    pairs = enumerate(zip(sets or (), eval_privileged or (), strict=False))
+    pairs = enumerate(zip(eval_set or (), eval_privileged or (), strict=False))
     tables = [beside(X_i, z_i, f"eval_set[{i}]", f"eval_privileged[{i}]") for i, ((X_i, _), z_i) in pairs]
-    return Views(X, sets, z, tables, labels, names_of(z, "privileged"))
+    return Views(X, eval_set, z, tables, labels, names_of(z, "privileged"))
 
 
-def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
+def _divide_within(X: Any, eval_set: EvalSet | None, features: list[Any]) -> Views:
     table = as_table(X, "X")
     labels = names_of(table, "X")
     if missing := [column for column in features if column not in labels]:
@@ -97,9 +96,9 @@ def _divide_within(X: Any, sets: EvalSet | None, features: list[Any]) -> Views:
         raise ValueError(f"privileged_features must leave the student a column of X, got all {len(labels)}: name fewer")
     student, privileged = _split(table, features, len(others))
     # XGBoost recognises the training rows by this object.
-    parts = [(student, privileged) if X_i is X else _split(X_i, features, len(others)) for X_i, _ in sets or ()]
-    eval_set = [(part, y_i) for (part, _), (_, y_i) in zip(parts, sets or (), strict=True)]
-    return Views(student, eval_set if sets else sets, privileged, [z_i for _, z_i in parts], others, features)
+    parts = [(student, privileged) if X_i is X else _split(X_i, features, len(others)) for X_i, _ in eval_set or ()]
+    own = [(part, y_i) for (part, _), (_, y_i) in zip(parts, eval_set or (), strict=True)]
+    return Views(student, own if eval_set else eval_set, privileged, [z_i for _, z_i in parts], others, features)
 
 
 def student_part(X: Any, privileged_features: Any, n_features: int) -> Any:

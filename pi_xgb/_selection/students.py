@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xgboost
-from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._core.crossfit import whole_queries
@@ -23,16 +22,14 @@ from .._progress import progress_bar
 from .._rows.checks import check_jobs, check_whole
 from .._rows.folds import warn_of_torn_groups
 from .._rows.matrix_checks import check_is_dmatrix
-from .._rows.resume_cache import ResumeCache
 from .._rows.supervision import check_evals_are_labelled, read_groups, read_teacher_weight, warn_of_idle_rows
 from .._xgb.matrix import can_be_cut, exclusive, query_of_row, slice_rows
 from .._xgb.params import objective_name, user_params
 from .._xgb.threads import in_threads, jobs_side_by_side, on_one_thread
 from .candidates import PLAIN, Candidate
+from .resume_cache import ResumeCache
 from .scores import Score
 from .splits import SharedFolds, Split, splits_of
-
-Values = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -307,4 +304,4 @@ def search(
 
     n_steps = len(models) + (others is not None)
     with progress_bar(n_left * n_steps, name, given["progress"]) as step:
-        return in_threads(cache.memoize(evaluate, lambda split: split.name), splits, jobs)
+        return in_threads(lambda split: cache.once(split.name, lambda: evaluate(split)), splits, jobs)

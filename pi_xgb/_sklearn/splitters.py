@@ -11,12 +11,10 @@ from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, Strat
 from sklearn.utils import check_consistent_length
 
 from .._arrays import Array
-from .._rows.folds import check_enough_groups
+from .._rows.folds import Fold, check_enough_groups
 from .._rows.labels import read_target, read_targets
 from .._rows.per_row import on_host
 from .._rows.supervision import read_groups
-
-Fold = tuple[Array, Array]
 
 
 class LabelledKFold(BaseCrossValidator):  # type: ignore[misc]

@@ -1,1 +1,1 @@
-"""Statistics that know no models: intervals, and inference on gaps between groups."""
+"""Statistics that know no models: intervals."""

@@ -1,19 +1,15 @@
-"""Intervals of paired differences, of shares and of resampled rows."""
+"""Intervals of paired differences and of shares."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 Values = NDArray[np.float64]
-
-_BLOCK_ENTRIES = 100_000  # small enough to stay in the cache
 
 
 class Interval(NamedTuple):
@@ -71,21 +67,3 @@ def wilson(share: Values, rows: Values, confidence: float) -> tuple[Values, Valu
     middle = (share * rows + z**2 / 2) / known
     half = z / known * np.sqrt(share * (1 - share) * rows + z**2 / 4)
     return np.where(share <= 0, share, middle - half), np.where(share >= 1, share, middle + half)
-
-
-def resamples(n_rows: int, n_boot: int, random_state: Any) -> Iterator[Values]:
-    """Yield how often each row is drawn with replacement, ``(b, n_rows)``, in blocks of ``n_boot`` resamples in all."""
-    generator = np.random.default_rng(random_state)
-    per_block = max(1, _BLOCK_ENTRIES // n_rows)
-    for first in range(0, n_boot, per_block):
-        count = min(per_block, n_boot - first)
-        drawn = generator.integers(n_rows, size=(count, n_rows))
-        drawn += np.arange(count)[:, None] * n_rows
-        yield np.bincount(drawn.ravel(), minlength=count * n_rows).reshape(count, n_rows).astype(np.float64)
-
-
-def percentiles(replicates: Values, confidence: float) -> tuple[Values, Values]:
-    """Return the percentile interval of each column, of the replicates that are not NaN."""
-    tail = (1 - confidence) / 2
-    low, high = pd.DataFrame(replicates).quantile([tail, 1 - tail]).to_numpy()
-    return low, high

@@ -24,6 +24,7 @@ _ELSEWHERE = {
     "privileged_features": "pass the privileged columns as privileged=, a DMatrix beside dtrain, or a table in fit",
     "groups": "pass crossfit_groups= for the teacher's folds, and whole groups as folds= of cv",
     "constraint": "pass a constraint as teacher=, and its weight as kl_weight=",
+    "resume": "pi_xgb.select takes it, for a list of kl_weight as well",
     "constraints": "pass constraints as teacher=[(constraint, weight), ...]",
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._rows.groups import Groups, as_groups
-from .._rows.scores import Bools, Floats, as_labels, as_scores, as_weights, check_scored_order
+from .._rows.scores import Bools, Floats, as_scored, as_scores
 from ._disparities import Undefined, check_undefined
 from ._rates import Values, warn_undefined
 
@@ -50,11 +50,9 @@ def abroca(
     0.5
     """
     check_undefined(undefined)
-    check_scored_order(y_true, y_score, sensitive_features, sample_weight)
-    scores = as_scores(y_score)
-    labels = as_labels(y_true, scores.size)
+    labels, scores, weights = as_scored(y_true, y_score, sensitive_features, sample_weight, as_scores)
     groups = as_groups(sensitive_features, labels.size, are_compared=True)
-    curves = roc_curves(labels, scores, groups, as_weights(sample_weight, labels.size), stacklevel=2)
+    curves = roc_curves(labels, scores, groups, weights, stacklevel=2)
     return largest_area(curves, groups, undefined)[0]
 
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._rows.names import in_words
-from .._stats.gaps import LEAST_DRAWS, Path, below_upper, limits, p_value
 from .._stats.intervals import wilson
 from ._disparities import COMPARED, largest_between
+from ._gaps import LEAST_DRAWS, Path, below_upper, limits, p_value
 from ._rates import RATES, Decisions, Values
 
 N_NULL = 1999

@@ -11,11 +11,11 @@ import pandas as pd
 
 from .._rows.checks import check_bootstrap, check_choice, check_whole, checked_list
 from .._rows.groups import as_groups
-from .._rows.scores import as_cut, as_scored, check_scored_order
-from .._stats.gaps import holm
+from .._rows.scores import as_cut, as_scored
 from ._abroca import largest_area, roc_curves
 from ._chance import N_NULL, statistics
 from ._disparities import COMPARED, GAPS, Undefined, check_undefined, gap, warn_undefined_rates
+from ._gaps import holm
 from ._rates import Decisions
 
 DISPARITIES = (*GAPS, "abroca")
@@ -98,8 +98,7 @@ def disparity_report(
     check_whole("n_null", n_null, 0, f"0 for no p-values, {N_NULL} is usual")
     check_undefined(undefined)
     chosen = checked_list(metrics, "metrics", partial(check_choice, choices=KNOWN, name="metrics"))
-    check_scored_order(y_true, y_score, sensitive_features, sample_weight)
-    labels, scores, weights = as_scored(y_true, y_score, sample_weight)
+    labels, scores, weights = as_scored(y_true, y_score, sensitive_features, sample_weight)
     groups = as_groups(sensitive_features, labels.size, are_compared=True)
     rows = Decisions(labels, scores > as_cut(threshold), weights, groups, scores)
     values, pair_of_curves = _values(rows, chosen, undefined)

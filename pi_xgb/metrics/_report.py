@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._rows.checks import check_bootstrap
 from .._rows.groups import Groups, as_groups, encoded_columns, everyone, groups_of
-from .._rows.scores import as_cut, as_scored, check_scored_order
+from .._rows.scores import as_cut, as_scored
 from .._stats.intervals import wilson
 from ._abroca import ROC_NEEDS
 from ._rates import RATES, Decisions, warn_undefined
@@ -90,8 +90,7 @@ def group_report(
     (all)                   8         4            0.50                0.75  0.9375
     """
     check_bootstrap(n_boot, confidence)
-    check_scored_order(y_true, y_score, sensitive_features, sample_weight)
-    labels, scores, weights = as_scored(y_true, y_score, sample_weight)
+    labels, scores, weights = as_scored(y_true, y_score, sensitive_features, sample_weight)
     selected = scores > as_cut(threshold)
     columns = encoded_columns(sensitive_features, labels.size)
     whole = as_groups(sensitive_features, labels.size, are_compared=True)

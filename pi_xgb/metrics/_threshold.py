@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._rows.names import describe
 from .._rows.per_row import ANY_NUMBER, SHARE, per_row
-from .._rows.scores import Bools, Floats, as_labels, as_scores, as_weights, check_scored_order
+from .._rows.scores import Bools, Floats, as_scored, as_scores
 from ._rates import Values, as_function
 
 Rule = Callable[[Values, Values, Values, Values], Any]
@@ -82,10 +83,8 @@ def choose_threshold(
     if isinstance(grid, str) and grid != "paper":
         raise ValueError(f"grid must be None, 'paper' or an array of thresholds, got {grid!r}")
     within = SHARE if isinstance(grid, str) else ANY_NUMBER
-    check_scored_order(y_true, y_score, sample_weight=sample_weight)
-    scores = as_scores(y_score, within, "grid='paper' takes probabilities, grid=None scores of any scale")
-    labels = as_labels(y_true, scores.size)
-    weights = as_weights(sample_weight, labels.size)
+    read = partial(as_scores, within=within, hint="grid='paper' takes probabilities, grid=None scores of any scale")
+    labels, scores, weights = as_scored(y_true, y_score, None, sample_weight, read)
     candidates = _candidates(grid, scores)
     values = np.mean(
         [

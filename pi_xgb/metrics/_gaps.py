@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from .intervals import Values
+from .._stats.intervals import Values
 
 ROUNDING = 1e-9
 """Gaps that differ by less are equal."""

@@ -41,24 +41,16 @@ class ResumeCache:
     def __contains__(self, name: str) -> bool:
         return name in self._finished
 
-    def memoize(
-        self, work: Callable[[Any], Any], name_of: Callable[[Any], str], read: Callable[[Any], Any] = lambda part: part
-    ) -> Callable[[Any], Any]:
-        """``work``, with stored results used and new ones stored, from any thread; ``read`` decodes the JSON."""
-
-        def memoized(item: Any) -> Any:
-            name = name_of(item)
-            if name in self._finished:
-                return read(self._finished[name])
-            result = work(item)
-            if self._path is not None:
-                with self._lock:
-                    self._finished[name] = result
-                    content = json.dumps({"search": self._search, "finished": self._finished}, default=_plain)
+    def once(self, name: str, work: Callable[[], Any]) -> Any:
+        """The finished part of this name, or what ``work`` returns, which is stored; from any thread."""
+        if name not in self._finished:
+            part = work()
+            with self._lock:
+                self._finished[name] = part
+                if self._path is not None:
+                    content = json.dumps({"search": self._search, "finished": self._finished})
                     write_file(self._path, content.encode(), overwrite=True)
-            return result
-
-        return memoized
+        return self._finished[name]
 
 
 def _read(path: Path, search: str) -> dict[str, Any]:
@@ -75,10 +67,6 @@ def _read(path: Path, search: str) -> dict[str, Any]:
             "keywords, resume_key or versions): pass another file, or delete this one"
         )
     return finished
-
-
-def _plain(result: Any) -> Any:
-    return dict(result) if isinstance(result, pd.DataFrame) else result.tolist()
 
 
 def _digest(resume_key: str | None, inputs: Mapping[str, Any]) -> str:
