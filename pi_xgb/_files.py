@@ -8,6 +8,14 @@ import shutil
 from pathlib import Path
 
 
+def check_folder(path: os.PathLike[str] | str) -> Path:
+    """Return the path of an existing folder, or raise."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ValueError(f"checkpoints need an existing folder, got {str(path)!r}: create it first")
+    return folder
+
+
 def new_file(name: str | os.PathLike[str], what: str, *, overwrite: bool, endings: tuple[str, ...] = ()) -> Path:
     """Return the file that the argument ``what`` names, or raise if it cannot be written or exists."""
     path = Path(name)

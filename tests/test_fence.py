@@ -198,7 +198,7 @@ def test_rows_without_values():
 
 def test_a_table_becomes_a_matrix_whose_categories_are_told_apart():
     table = pd.DataFrame({"n": [1.0, 2, 3], "k": pd.Categorical(["ä", "ö", None]), "t": pd.Categorical(list("aba"))})
-    made = matrix.matrix_of(table, [0, 1, 0], weight=[1, 2, 3])
+    made = categories.matrix_of(table, [0, 1, 0], weight=[1, 2, 3])
     assert made.feature_types == ["float", "c", "c"]
     assert made.get_data().toarray()[:, 1].tolist() == [0, 1, 0]
     assert made.num_nonmissing() == 8
@@ -219,7 +219,7 @@ def test_a_table_becomes_a_matrix_whose_categories_are_told_apart():
 def test_categories_that_xgboost_cannot_spell_are_kept_beside_it(names):
     odd = pd.Series(["ä", "\ud800", "ä"], dtype=object)  # half a character, which pandas' own text does not hold
     table = pd.DataFrame({"n": [1.0, 2, 3], "k": pd.Categorical(odd), "t": pd.Categorical(list("aba"))})
-    model = xgb.train({"max_depth": 1, "nthread": 1}, matrix.matrix_of(table[names], [0, 1, 0]), 1)
+    model = xgb.train({"max_depth": 1, "nthread": 1}, categories.matrix_of(table[names], [0, 1, 0]), 1)
     own = {name: table[name].cat.categories for name in names[1:]}
     categories.write_categories(model, own)
     found = categories.categories_of_model(model)

@@ -18,7 +18,7 @@ import pandas as pd
 
 from .._files import write_file
 from .._rows.names import describe
-from .._xgb.matrix import matrix_of
+from .._xgb.categories import matrix_of
 from .features import known_features
 from .model import load_model
 from .output import new_output

@@ -15,7 +15,8 @@ from .._arrays import Array
 from .._labels.maturity import mature
 from .._rows.names import describe
 from .._rows.supervision import read_groups, row_weights
-from .._xgb.matrix import matrix_of, set_queries
+from .._xgb.categories import matrix_of
+from .._xgb.matrix import set_queries
 from .features import Categories, categories_of, known_features, learned_features
 from .labels import has_text_names, later_labels, training_labels
 from .options import CONSTRAINTS, check_target, option_of, params_of

@@ -13,8 +13,8 @@ import xgboost
 from xgboost.callback import TrainingCallback
 
 from .._arrays import Array, module_for, read_only, to_host
-from .._files import write_file
-from .._rows.checks import check_folder, check_whole
+from .._files import check_folder, write_file
+from .._rows.checks import check_whole
 from .._rows.matrix_checks import check_labels_per_row, check_matrix, check_same_labels
 from .._rows.supervision import row_weights
 from .._warnings import warn_user

@@ -15,7 +15,7 @@ from .._rows.folds import deal_folds
 from .._rows.per_row import per_row
 from .._rows.tables import as_frame, as_table, beside, check_no_text, check_orders, side_by_side
 from .._stats.intervals import Interval, Values, corrected_interval
-from .._xgb.matrix import matrix_of
+from .._xgb.categories import matrix_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -88,11 +86,3 @@ def needed_module(name: str, need: str, extra: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise ImportError(f'{need}: pip install ".[{extra}]" in a checkout') from error
-
-
-def check_folder(path: os.PathLike[str] | str) -> Path:
-    """Return the path of an existing folder, or raise."""
-    folder = Path(path)
-    if not folder.is_dir():
-        raise ValueError(f"checkpoints need an existing folder, got {str(path)!r}: create it first")
-    return folder

@@ -20,7 +20,8 @@ from .._rows.supervision import read_groups, row_weights
 from .._rows.tables import check_no_text, check_orders, row_count
 from .._rows.views import divide
 from .._stats.intervals import Interval, student
-from .._xgb.matrix import matrix_of, runs, set_queries
+from .._xgb.categories import matrix_of
+from .._xgb.matrix import runs, set_queries
 from .._xgb.params import user_params
 from .candidates import Candidate, candidates_of
 from .rivals import BASELINE, RIVALS, SELF, SHUFFLED, STUDENT, TEACHER, compared_models, rivals_of

@@ -27,6 +27,22 @@ def xgboost_spells(categories: pd.Index[Any]) -> bool:
     return all(not isinstance(name, str) or name.isascii() for name in categories)
 
 
+def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.DMatrix:
+    """Return a table as a DMatrix; pandas categories that XGBoost would confuse are replaced by their numbers."""
+    numbered = set()
+    if isinstance(table, pd.DataFrame):
+        table = table.copy(deep=False)
+        for position, dtype in enumerate(table.dtypes):
+            if isinstance(dtype, pd.CategoricalDtype) and not xgboost_spells(dtype.categories):
+                numbered.add(position)
+                codes = table.iloc[:, position].cat.codes
+                table.isetitem(position, codes.where(codes >= 0))
+    matrix = xgboost.DMatrix(table, label, weight=weight, enable_categorical=True)
+    if numbered:
+        matrix.feature_types = ["c" if i in numbered else kind for i, kind in enumerate(matrix.feature_types or [])]
+    return matrix
+
+
 def write_categories(booster: xgboost.Booster, categories: Mapping[str, pd.Index[Any]]) -> None:
     """Store in the booster the categories, by feature, that XGBoost truncates."""
     truncated = {name: list(index) for name, index in categories.items() if not xgboost_spells(index)}

@@ -13,25 +13,8 @@ import pandas as pd
 import xgboost
 
 from .._arrays import Array
-from .categories import xgboost_spells
 
 QUANTISED = (xgboost.QuantileDMatrix, xgboost.ExtMemQuantileDMatrix)
-
-
-def matrix_of(table: Any, label: Any = None, *, weight: Any = None) -> xgboost.DMatrix:
-    """Return a table as a DMatrix; pandas categories that XGBoost would confuse are replaced by their numbers."""
-    numbered = set()
-    if isinstance(table, pd.DataFrame):
-        table = table.copy(deep=False)
-        for position, dtype in enumerate(table.dtypes):
-            if isinstance(dtype, pd.CategoricalDtype) and not xgboost_spells(dtype.categories):
-                numbered.add(position)
-                codes = table.iloc[:, position].cat.codes
-                table.isetitem(position, codes.where(codes >= 0))
-    matrix = xgboost.DMatrix(table, label, weight=weight, enable_categorical=True)
-    if numbered:
-        matrix.feature_types = ["c" if i in numbered else kind for i, kind in enumerate(matrix.feature_types or [])]
-    return matrix
 
 
 def labels_of(matrix: xgboost.DMatrix) -> Array:

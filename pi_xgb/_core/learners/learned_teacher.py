@@ -11,7 +11,7 @@ import xgboost
 
 from ..._arrays import Array
 from ..._rows.tables import as_table
-from ..._xgb.matrix import matrix_of
+from ..._xgb.categories import matrix_of
 from ..crossfit import SHARED
 from ..teachers import FixedTeacher
 from ..training import About, Teacher
