@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,11 +90,13 @@ class LearnedTeacher(FixedTeacher):
     ((300,), 5)
     """
 
-    def __init__(self, fitted: Fitted, q: Array, **about: Any) -> None:
+    def __init__(
+        self, fitted: Fitted, q: Array, settings: Mapping[str, Any], labelled: Array | None, label: Array | None
+    ) -> None:
         self._q, self.members, self._mixture, self._columns = q, fitted.members, fitted.mixture, fitted.columns
         self.loss, self.loss_of_mean = fitted.loss, fitted.loss_of_mean
         self.kind = self.members[0].kind if fitted.mixture is None else "mixed"
-        self.about = About(kind=self.kind, **about)
+        self.about = About(kind=self.kind, settings=settings, labelled=labelled, label=label)
 
     @property
     def boosters(self) -> list[xgboost.Booster]:

@@ -119,7 +119,7 @@ class Recipe:
         # A frozen estimator learned from other labels.
         is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
         labelled, label = (training.known, training.label) if is_own else (training.labelled, None)
-        return LearnedTeacher(fitted, q, settings=settings, labelled=labelled, label=label)
+        return LearnedTeacher(fitted, q, settings, labelled, label)
 
     def fit_members(
         self, progress: bool | None = False, folds: FoldModels | None = None, *, needs_whole: bool = False
