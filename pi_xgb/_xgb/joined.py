@@ -11,11 +11,12 @@ import xgboost
 
 from .._arrays import Array
 from .categories import categories_by_position
-from .collective import global_sum
+from .collective import global_sum, on_any_worker
 from .matrix import QUANTISED, copy_rows_info, row_fields, runs
 
 _BATCH = 1 << 17
 _WITHOUT_CUTS = ("exact", "approx")
+_OF_CUTS = ("max_bin", "tree_method", "device", "nthread", "n_jobs")
 
 
 def side_by_side(dtrain: xgboost.DMatrix, privileged: xgboost.DMatrix) -> xgboost.DMatrix:
@@ -67,16 +68,23 @@ def thawed(frozen: Sequence[Mapping[str, Any]], label: Any = None, *, weighted: 
     return xgboost.DMatrix(data, label, feature_names=names, feature_types=types, enable_categorical=True, **fields)
 
 
-def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
+def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any], xgb_model: Any = None) -> xgboost.DMatrix:
     """Return these rows of ``matrix`` for trainings with ``params``: values, margins and columns, no other fields.
 
     For ``hist`` the result has the cuts of ``matrix``; the values that a QuantileDMatrix stores suffice for that. It
-    takes the memory of the quantised rows, and briefly that of the values.
+    takes the memory of the quantised rows, and briefly that of the values. Of rows in bins a continued ``xgb_model``
+    predicts right what it has split at these cuts; where it has others, the result has cuts of its own.
     """
     # XGBoost computes cuts once, before the first tree.
     by_cuts = params.get("booster", "gbtree") != "gblinear" and params.get("tree_method", "auto") not in _WITHOUT_CUTS
-    by_cuts = by_cuts or isinstance(matrix, xgboost.QuantileDMatrix)
-    cut = _with_cuts_of(matrix, rows, params) if by_cuts else matrix.slice(rows, allow_groups=True)
+    is_quantile = isinstance(matrix, xgboost.QuantileDMatrix)
+    cut = _with_cuts_of(matrix, rows, params) if by_cuts or is_quantile else matrix.slice(rows, allow_groups=True)
+    if xgb_model is not None and by_cuts and not is_quantile:
+        earlier = xgboost.Booster(model_file=xgb_model)
+        bare = matrix.slice(rows, allow_groups=True)
+        bare.set_base_margin(np.empty(0, np.float32))
+        seen, right = (earlier.predict(each, output_margin=True) for each in (cut, bare))
+        cut = bare if on_any_worker(not np.allclose(seen, right, atol=1e-5)) else cut
     margin, column_weights = matrix.get_base_margin(), matrix.get_float_info("feature_weights")
     if margin.size:
         cut.set_base_margin(margin[rows])
@@ -102,9 +110,14 @@ def set_queries_of_copies(stack: xgboost.DMatrix, queries: Sequence[Array], weig
     return float((sums[0] / sums[1]) / (sums[2] / sums[3]))
 
 
+def _flat(margin: Array, matrix: xgboost.DMatrix) -> tuple[Array, Array]:
+    return np.zeros_like(margin), np.ones_like(margin)
+
+
 def _with_cuts_of(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any]) -> xgboost.DMatrix:
-    # Training a stump computes the cuts for these params, and the stump stores the categories.
-    stump = xgboost.train({**params, "max_depth": 1, "num_parallel_tree": 1}, matrix, 1)
+    # Training a stump computes the cuts for these params, and the stump stores the categories. It reads no label.
+    own = {name: params[name] for name in _OF_CUTS if name in params}
+    stump = xgboost.train({**own, "max_depth": 1}, matrix, 1, obj=_flat)
     values, names, types = matrix.get_data(), matrix.feature_names, matrix.feature_types
     categories = categories_by_position(stump) if "c" in (types or ()) else []
     batches = iter(range(0, len(rows), _BATCH))

@@ -63,7 +63,7 @@ def obstacle(training: Training, boosting: Boosting | None, **_: Any) -> str | N
 def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
     """Train the student on its rows and the copies."""
     params, carried = training.spec.params, carried_params(boosting.xgb_model)
-    stack, chosen = stack_with_params(training, boosting.dtrain, carried)
+    stack, chosen = stack_with_params(training, boosting.dtrain, carried, boosting.xgb_model)
     booster = boosting.run(chosen, stack)
     if chosen is not params:
         give_back_params(booster, params, carried, scales_positives=False)
@@ -71,11 +71,11 @@ def fit(training: Training, boosting: Boosting) -> xgboost.Booster:
 
 
 def stack_with_params(
-    training: Training, dtrain: xgboost.DMatrix, carried: Mapping[str, Any]
+    training: Training, dtrain: xgboost.DMatrix, carried: Mapping[str, Any], xgb_model: Any = None
 ) -> tuple[xgboost.DMatrix, dict[str, Any]]:
     """Labelled rows and copies as one matrix, and the params for the gradient of that.
 
-    ``carried`` are the parameters that a continued booster brings along.
+    ``carried`` are the parameters that the continued ``xgb_model`` brings along.
     """
     spec = training.spec
     every_weight = np.ones(training.n_rows) if training.weight is None else training.weight.astype(np.float64)
@@ -87,7 +87,7 @@ def stack_with_params(
         rows.append(copied)
         weights.append(every_weight[copied] * per_row[copied])
         answers.append(answer(guide, training, training.like)[copied])
-    stack = stacked(dtrain, np.concatenate(rows), spec.params)
+    stack = stacked(dtrain, np.concatenate(rows), spec.params, xgb_model)
     for field in spec.loss.label_fields:
         stack.set_info(**{field: np.concatenate([dtrain.get_float_info(field)[known], *answers])})
     weight = np.concatenate(weights).astype(np.float32)
