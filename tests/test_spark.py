@@ -273,10 +273,6 @@ SETTINGS_AT_FAULT = {
     "kind of teacher": ({"teacher": "woods"}, "teacher must be one of .* got 'woods'"),
     "forest of jpib": ({"teacher": "forest", "method": "jpib"}, "method='jpib' requires .*got teacher='forest'"),
     "sees nothing": ({"privileged_cols": None, "teacher_sees": "all", "teacher": "forest"}, "teacher_sees requires"),
-    "seen twice": (
-        {"privileged_cols": ["z0", "x0"], "allow_overlap": True, "teacher_sees": "all"},
-        r"columns \['x0'\] are in features_col and in privileged_cols",
-    ),
     "native classes": ({"engine": "native", "label_col": "kind", "kl_weight": 1}, "engine='native' would not be exact"),
     "classes with a gap": ({"label_col": "weight"}, r"the classes in 'weight' must be .*0, 1, \.\.\. without a gap"),
     "unlabelled": ({"unlabelled": "drop"}, "unlabelled must be one of"),

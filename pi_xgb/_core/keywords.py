@@ -75,8 +75,6 @@ class Keywords:
         self.changes_nothing = not self.counts and self.labelled is None
         """Whether no teacher counts and all rows have a label."""
         self.weight_is_given = self.has_own_weights or self.kl_weight is not None
-        self.overlap_is_meant = self.allow_overlap and self.teacher_sees != "all"
-        """Whether ``privileged`` has all columns that a teacher is to see, those of dtrain among them."""
         teacher: Any = self.default_kind() if self.teacher is None else self.teacher
         self._teachers: list[Any] = [one for one, _ in teacher] if self.has_own_weights else [teacher] * self.is_given
         self._trained = [one for one in self._teachers if is_trained_here(one)]
@@ -108,8 +106,17 @@ class Keywords:
 
     @property
     def sees_student(self) -> bool:
-        """Whether a trained teacher reads the columns of ``dtrain``, from that matrix."""
-        return not self.overlap_is_meant and any(self.sees(teacher) == "all" for teacher in self._trained)
+        """Whether a trained teacher sees the columns of ``dtrain``."""
+        return any(self.sees(teacher) == "all" for teacher in self._trained)
+
+    def _reads(self, dtrain: xgboost.DMatrix) -> bool:
+        """Whether it reads them from that matrix."""
+        return self.all_features is None and self.sees_student and not self._has_all_columns(dtrain)
+
+    def _has_all_columns(self, dtrain: xgboost.DMatrix) -> bool:
+        """Whether ``privileged`` is meant to have all columns that a teacher sees, those of ``dtrain`` among them."""
+        own = set() if self.privileged is None else set(self.privileged.feature_names or ())
+        return self.allow_overlap and self.teacher_sees != "all" and set(dtrain.feature_names or ()) <= own
 
     @property
     def can_stop_early(self) -> bool:
@@ -232,7 +239,7 @@ class Keywords:
                 self._check_rows_of_teachers(training, boosting)
         named = self._naming_kind_for(training, dtrain) if names_kind else self
         all_columns = self.all_features or self.privileged or dtrain
-        if self.all_features is None and self.privileged is not None and named.sees_student:
+        if self.privileged is not None and named._reads(dtrain):
             # XGBoost builds it on all workers together, which no check may do.
             all_columns = side_by_side(dtrain, self.privileged)
         with all_or_none("a check of the training data"):
@@ -249,7 +256,7 @@ class Keywords:
         if self._trained == ["boosted"] or not training.spec.loss.has_gradient or n_labelled < 2:
             return boosted
         # The joined table of an estimator takes the place of dtrain, which XGBoost builds from quantiles.
-        of_student = [] if self.all_features is not None or not self.sees_student else [dtrain]
+        of_student = [dtrain] if self._reads(dtrain) else []
         if collective.is_distributed() and n_labelled > gathered.MOST_LABELLED:
             why = f"learns from at most {gathered.MOST_LABELLED} labelled rows in a distributed training"
         elif on_any_worker(not all(map(can_be_cut, [*of_student, *self.matrices]))):
@@ -273,7 +280,7 @@ class Keywords:
             Training.from_matrix(spec, matrix, name=f"privileged_evals {name!r}")
         if self.all_features is not None:
             return
-        if not self.overlap_is_meant:
+        if not self.allow_overlap:
             check_no_overlap(dtrain, privileged)
         for teacher in self._trained if self.teacher is not None else ():  # a kind that is named here can read them
             if self.sees(teacher) == "all":
@@ -312,7 +319,7 @@ class Keywords:
         teacher, boosted_spec = guide.teacher, training.spec.of_teacher(self.teacher_params)
         sees = self.sees(teacher)
         matrix = all_columns if sees == "all" or self.privileged is None else self.privileged
-        sees = "all" if self.overlap_is_meant else sees
+        sees = "all" if self._has_all_columns(boosting.dtrain) else sees
         if self.method == "jpib":
             joint = JointTeacher(matrix, boosted_spec.params)
             joint.settings = {"teacher_sees": sees, **joint.settings}

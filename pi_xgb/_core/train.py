@@ -105,7 +105,7 @@ def train(
         teacher too; without them it is trained for ``num_boost_round`` rounds, and the longer it trains the more its q
         repeats the labels, which teaches nothing: give them, or ``crossfit``.
     allow_overlap : bool, default=False
-        Whether ``privileged`` may have columns of ``dtrain``.
+        Whether ``privileged`` may have columns of ``dtrain``. If it has all of them, a teacher reads it alone.
     labelled : array-like of bool, default=None
         One truth value per row of ``dtrain``: False where the label is not known (yet). The label that such a row has
         in the matrices, any allowed value, is never read. The teacher learns from the labelled rows and teaches

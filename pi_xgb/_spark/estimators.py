@@ -98,7 +98,7 @@ class _PrivilegedSpark(SparkEstimator):  # type: ignore[misc]
 
     def _fit(self, dataset: Any) -> Any:
         config, columns = self._teacher_config(), self._columns()
-        check_columns(dataset, columns, allow_overlap=config.overlap_is_meant)
+        check_columns(dataset, columns, allow_overlap=config.allow_overlap)
         teaches_unlabelled = self.getOrDefault("unlabelled") == "teach"
         rows = check_rows(dataset, columns, classes=self._classifies, teach_unlabelled=teaches_unlabelled)
         has_gradient, exposed = True, False
