@@ -228,9 +228,9 @@ KNOWN = np.flatnonzero(Rows().labelled)
         (
             {"crossfit_groups": np.arange(N) % 3, "crossfit": 5},
             ValueError,
-            "crossfit_groups has 3 distinct values for 5 folds",
+            "crossfit of 5 needs as many groups .* got 3",
         ),
-        ({"groups": np.arange(N) % 3, "crossfit": 3}, ValueError, "crossfit_groups has 2 distinct values for 3 folds"),
+        ({"groups": np.arange(N) % 3, "crossfit": 3}, ValueError, "crossfit of 3 needs as many groups .* got 2"),
         ({"nfold": 51}, ValueError, "nfold must be at most the number of labelled rows, 50, got 51"),
         ({"nfold": 40}, ValueError, "labelled rows for 40 folds"),
         ({"crossfit": 34}, ValueError, r"crossfit.*33.*34"),
@@ -256,7 +256,7 @@ def test_wrong_words_about_rows(monkeypatch, wrong, error, message):
     [
         ({"y": Rows().told.where(Rows().told > 0)}, "y has the same value in every labelled row, 1.0"),
         ({"teacher_weight": pd.Series(np.ones(N))[::-1]}, "teacher_weight and X have the same index in another order"),
-        ({"crossfit_groups": np.arange(N) % 2, "crossfit": 3}, "crossfit_groups has 2 distinct values for 3 folds"),
+        ({"crossfit_groups": np.arange(N) % 2, "crossfit": 3}, "crossfit of 3 needs as many groups .* got 2"),
         ({"y": Rows().told.map({0: "ill", 1: "well"}), "nfold": 30}, "class '.*' has .* labelled rows for 30 folds"),
     ],
 )

@@ -213,7 +213,7 @@ SPOILT = {
     "weight negative": ({"teacher_weight": [-1.0] * N}, "teacher_weight must be .* from 0 .* got -1"),
     "groups of wrong length": ({"crossfit_groups": [1, 2]}, "crossfit_groups must have one value for each of the 160"),
     "groups with gaps": ({"crossfit_groups": [None] * N}, "crossfit_groups must .* 160 missing"),
-    "groups too few": ({"crossfit_groups": np.arange(N) % 2}, "crossfit_groups has 2 distinct values for 3 folds"),
+    "groups too few": ({"crossfit_groups": np.arange(N) % 2}, "crossfit of 3 needs as many groups .* got 2"),
 }
 
 

@@ -253,7 +253,8 @@ def answer(guide: Guide, training: Training, mean: Array) -> Array:
     if q.shape != mean.shape:
         remedy = "compute it for the training rows, in their order (in xgboost.cv: use pi_xgb.cv)"
         if q.ndim == 2 and mean.ndim == 1 and len(q) == len(mean):
-            remedy = "take the column of the positive class, q[:, 1]"
+            of_classes = "take the column of the positive class, q[:, 1]"
+            remedy = of_classes if loss.probabilities else "give dtrain a label with as many columns"
         raise ValueError(f"the q of {name} has shape {q.shape}, but must have shape {mean.shape}: {remedy}")
     if about.on_device:  # of the library's own, whose means lie inside: a check would wait for the device every round
         return q

@@ -15,7 +15,7 @@ from xgboost import collective
 
 from .._arrays import Array
 from .._rows.checks import check_whole
-from .._rows.folds import check_enough_groups, deal_folds
+from .._rows.folds import deal_folds
 from .._xgb.collective import global_max
 from .._xgb.matrix import query_of_row
 from .._xgb.threads import in_threads
@@ -44,8 +44,11 @@ def check_crossfit(crossfit: Any, n_labelled: int, groups: Array | None = None, 
             f"crossfit must be 0 (the teacher sees every row) or between 2 and the {n_labelled} {rows}, got {crossfit}"
             f"{hint}"
         )
-    if groups is not None:
-        check_enough_groups(groups, crossfit, "crossfit_groups")
+    if groups is not None and (n_groups := len(pd.unique(groups))) < crossfit:
+        raise ValueError(
+            f"crossfit of {crossfit} needs as many groups (of crossfit_groups, or queries), got {n_groups}: use fewer "
+            "folds or finer groups"
+        )
 
 
 def default_crossfit(label: Array, groups: Array | None, *, classes: bool) -> int:

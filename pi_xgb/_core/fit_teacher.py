@@ -8,6 +8,7 @@ from typing import Any
 import xgboost
 from xgboost import collective
 
+from .._rows.checks import check_whole
 from .._rows.matrix_checks import Evals, check_is_dmatrix
 from .._xgb.matrix import exclusive
 from .keywords import Keywords
@@ -86,6 +87,7 @@ def fit_teacher(
     >>> student.num_features() == data.x.shape[1]
     True
     """
+    check_whole("seed", seed, 0)
     evals = list(evals or ())
     if teacher is None and (evals or early_stopping_rounds or crossfit == 0):
         teacher = "boosted"

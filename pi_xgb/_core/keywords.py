@@ -290,11 +290,13 @@ class Keywords:
         """Return the training with its teachers, checked and not trained yet."""
         dtrain, spec, labelled = boosting.dtrain, training.spec, training.labelled
         teacher_weight = known = read_teacher_weight(self.teacher_weight, training.n_rows)
-        if self.teacher_weight is None and self._trained and self.privileged is not None:
+        given = weighted(self.teacher, self.kl_weight, teacher_weight, training.n_rows)
+        is_open = any(is_trained_here(one.teacher) and one.per_row is None for one in given)
+        if is_open and self.teacher_weight is None and self.privileged is not None:
             others = () if self.privileged is dtrain else dtrain.feature_names or ()
             known = weight_beside(rows_without_values(self.privileged, others))
         guides: list[Guide] = []
-        for one in weighted(self.teacher, self.kl_weight, teacher_weight, training.n_rows):
+        for one in given:
             if is_trained_here(one.teacher):
                 one = one._replace(per_row=known if one.per_row is None else one.per_row)
                 guides.append(one._replace(teacher=self._to_train(one, training, boosting, all_columns)))

@@ -53,7 +53,11 @@ class Range(NamedTuple):
 
     def check(self, q: Array, name: str, slack: float = 0.0) -> None:
         """Raise unless all values of q lie inside."""
-        if not q.size or self.holds(low := float(q.min()), high := float(q.max()), slack):
+        if not q.size:
+            return
+        if self.holds(low := float(q.min()), high := float(q.max()), slack):
+            if self.sums_to_one and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
+                raise ValueError(f"the rows of {name} must sum to 1: give the probability of each class")
             return
         found, advice = f"values from {low} to {high}", self.advice
         if n_absent := int(np.isnan(q).sum()):
@@ -317,7 +321,7 @@ def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], s
     if wrong.size:
         row = wrong[0]
         raise ValueError(
-            f"the bounds of {name} must be times, the lower one at least 0 and not above the upper one, "
+            f"the bounds of {name} must be times, the lower one at least 0, the upper one not below it and above 0, "
             f"{place(int(row))} has {lower[row]:g} and {upper[row]:g}"
         )
 

@@ -40,8 +40,6 @@ class FixedTeacher(Teacher):
             array[~needed] = 0
             values = array[needed]
         within.check(values, f"the q of {name}")
-        if within.sums_to_one and values.ndim == 2 and not np.allclose(values.sum(axis=1), 1, atol=1e-3):
-            raise ValueError(f"the rows of the q of {name} must sum to 1: give the probability of each class")
         self._q = array
         self.about = About(kind="array")
 
@@ -117,6 +115,10 @@ class ModelTeacher(FixedTeacher):
             raise TypeError(f"model must give probabilities, got {type(classifier).__name__}.predict: pass the model")
         if hasattr(model, "predict_proba"):
             classes = getattr(model, "classes_", None)
+            if isinstance(classes, list):
+                raise TypeError(
+                    f"model must have one output, got {len(classes)}: pass a function that joins their columns"
+                )
             if classes is not None and list(classes) != list(range(len(classes))):
                 # Columns of predict_proba in another order would invert the teacher.
                 raise ValueError(
@@ -130,7 +132,8 @@ class ModelTeacher(FixedTeacher):
             q = model(data)
         else:
             raise TypeError(f"model must have predict_proba or be callable, got {name}: pass model.predict")
-        super().__init__(q, SHARES if probabilities else NUMBERS, name=name)
+        advice = f"{SHARES.advice}, or pass probabilities=False for numbers"
+        super().__init__(q, SHARES._replace(advice=advice) if probabilities else NUMBERS, name=name)
         self.about = dataclasses.replace(self.about, kind=name if hasattr(model, "predict_proba") else "model")
 
 
@@ -208,7 +211,7 @@ def as_teacher(teacher: Any, within: Range, per_row: Array | None) -> Teacher:
     if isinstance(teacher, Teacher):
         return teacher
     advice = ""
-    if isinstance(teacher, str) or callable(teacher) or hasattr(teacher, "predict_proba"):
+    if isinstance(teacher, str) or callable(teacher) or hasattr(teacher, "predict"):
         advice = "train it first with pi_xgb.fit_teacher(..., teacher=...), or pass pi_xgb.ModelTeacher(model, data)"
     elif isinstance(teacher, (list, tuple)) and any(isinstance(item, (Teacher, tuple)) for item in teacher):
         advice = "write all pairs with the teacher first, teacher=[(q, 0.5), (DemographicParity(sex), 2.0)]"

@@ -60,7 +60,7 @@ def check_same_labels(label: Array, privileged_label: Array, labelled: Array | N
     if label.shape != privileged_label.shape:
         raise ValueError(
             f"privileged must describe the {len(label)} rows of dtrain, got labels of shape {privileged_label.shape}, "
-            f"not {label.shape}: build both from the same table, as xgboost.DMatrix(data, label=y)"
+            f"not {label.shape}: build both from the same table, with the same label= or the same two bounds"
         )
     differs = (label != privileged_label).reshape(len(label), -1).any(axis=1)
     differing = np.flatnonzero(differs if labelled is None else differs & labelled)

@@ -19,7 +19,7 @@ def no_labelled_row(name: str) -> ValueError:
     """Return the error for data without labels."""
     return ValueError(
         f"{name} has no row with a label: add labelled rows, from which a teacher learns, or "
-        "give soft labels as teacher= a kl_weight above 0"
+        "give soft labels as teacher= and a kl_weight above 0"
     )
 
 

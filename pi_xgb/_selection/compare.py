@@ -301,7 +301,10 @@ def _read_labels(y: Any, objective: Any) -> tuple[Target, dict[str, Array]]:
     bounds = np.array(on_host(y), np.float32)
     if bounds.ndim != 2 or bounds.shape[1] != 2:
         raise ValueError(f"y must have two columns for {objective}, got shape {bounds.shape}: lower and upper bounds")
-    known = ~np.isnan(bounds).any(axis=1)
+    gaps = np.isnan(bounds)
+    if (gaps[:, 0] != gaps[:, 1]).any():
+        raise ValueError("y must have both bounds of a row or none, got one in some: an open end is numpy.inf")
+    known = ~gaps[:, 0]
     bounds[~known] = [0, np.inf]
     fields = dict(zip(LOSSES[objective].label_fields, bounds.T, strict=True))
     return Target(bounds[:, 0], objective, None, None if known.all() else known), fields

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import Array
-from ..losses import NUMBERS, Loss
+from ..losses import NUMBERS, SHARES, Loss
 from ..teachers import is_estimator
 from ..training import Spec
 from .features import Features, as_rates
@@ -132,10 +132,5 @@ class Estimator:
             raise ValueError(f"the teacher {name} must have the classes of y, {wanted[:5]}, got {own[:5]}: fit it on y")
         ordered = np.zeros((len(q), len(wanted)))
         ordered[:, [wanted.index(value) for value in own]] = q
-        sums = ordered.sum(axis=1)
-        if np.abs(sums - 1).max(initial=0) > 1e-3:
-            raise ValueError(
-                f"the predict_proba of the teacher {name} must sum to 1 in each row, got sums from {sums.min():g} to "
-                f"{sums.max():g}: check the estimator"
-            )
+        SHARES.check(ordered, f"the predict_proba of the teacher {name}", slack=1e-6)
         return ordered

@@ -74,6 +74,15 @@ class Recipe:
         check_readable(self.teacher, self.features.matrix)
         if not isinstance(self.teacher, str):
             self._estimator.check(self.features, training.label, weighted=training.weight is not None)
+            upper = self.features.matrix.get_float_info(loss.label_fields[-1])
+            if (
+                len(loss.label_fields) > 1
+                and not is_frozen(self.teacher)
+                and (upper != training.label)[training.known].any()
+            ):
+                warn_user(
+                    "teacher is an estimator, which learns lower bounds as times: 'boosted' learns from both bounds"
+                )
         elif not loss.has_gradient and self.teacher != "boosted":
             raise ValueError(f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}")
         self.check_crossfit(np.arange(training.n_rows))
