@@ -395,6 +395,7 @@ CASES: dict[str, list[Case]] = {
         type_error(("train",), "max_delta_step", "'wide'", params={"max_delta_step": "wide"}, objective=POISSON),
         value_error((*JPIB, "JointObjective", "JointTeacher"), "dart", params={"booster": "dart"}),
         value_error(("train",), "several values", params={"quantile_alpha": [0.1, 0.9]}, objective="reg:quantileerror"),
+        value_error(("train",), "would weigh", params={"scale_pos_weight": 2}, objective="reg:squaredlogerror"),
         value_error(("train",), "ndcg_exp_gain", params={"ndcg_exp_gain": True}, objective=NDCG),
         value_error(("train",), "lambdarank_unbiased", params={"lambdarank_unbiased": 1}, objective=PAIRWISE),
         value_error(("train",), "gblinear", params={"booster": "gblinear"}, objective=PAIRWISE),
@@ -407,7 +408,7 @@ CASES: dict[str, list[Case]] = {
             ("train boosted", "cv jpib"), "num_class", "4", teacher_params={"num_class": 4}, objective=SOFTPROB
         ),
         value_error(("train boosted", "train jpib"), "kl_weight", teacher_params={"kl_weight": 1.0}),
-        value_error(("train jpib",), "dart", teacher_params={"booster": "dart"}),
+        value_error(("train jpib",), "dart", teacher_params={"rate_drop": 0.3}),
         value_error(("JointObjective",), "params", "kl_weight", params={"kl_weight": 1}),
     ],
     "teacher": [

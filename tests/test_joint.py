@@ -402,7 +402,8 @@ def test_a_linear_booster_alternates_as_well():
 
 def test_the_objective_is_that_of_params_or_binary():
     rows, _ = logistic()
-    assert JointObjective(rows.dprivileged()).objective == "binary:logistic"
+    for params in (None, {"num_class": 1}):
+        assert JointObjective(rows.dprivileged(), params=params).objective == "binary:logistic"
     assert JointObjective(rows.dprivileged(), params={"num_class": 2}).objective == "multi:softmax"
     found = JointObjective(rows.dprivileged(), A, {"objective": "reg:logistic", "scale_pos_weight": 3.0})
     assert (found.objective, found.scale_pos_weight, found.kl_weight) == ("reg:logistic", 3.0, A)

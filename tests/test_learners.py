@@ -182,6 +182,9 @@ def test_a_forest_takes_the_device_of_the_student_and_saves_no_histograms_by_the
     spec = Spec.read({"objective": "binary:logistic", "device": "cuda"})
     assert ["device" in forest._params(spec, 5, 1, n, 150) for n in (299_999, 300_000)] == [False, True]
     assert ["max_cached_hist_node" in forest._params(spec, 5, 1, n, 150) for n in (10_000, 10_001)] == [True, False]
+    of_numbers = [forest._params(Spec.read({}), 5, 1, n, 150) for n in (499, 500)]
+    assert [(params["max_depth"], params["max_bin"]) for params in of_numbers] == [(14, 64), (14, 32)]
+    assert [forest._params(spec, 5, n, 9, 150)["num_parallel_tree"] for n in (1, 3, 4, 9)] == [150, 100, 75, 50]
 
 
 def test_a_forest_has_fewer_trees_beside_a_linear_model():

@@ -214,6 +214,11 @@ def test_beyond_60_an_exponential_stays(name):
         assert np.isfinite(value).all()
 
 
+def test_a_mean_whose_logarithm_is_the_label_stays_above_minus_1():
+    mean = LOSSES["reg:squaredlogerror"].mean(np.array([-3, -1, -0.5, 5], np.float32))
+    np.testing.assert_array_equal(mean, np.float32([1e-6 - 1, 1e-6 - 1, -0.5, 5]))
+
+
 def test_params_that_enter_a_gradient_are_read():
     mean, target = np.array([2, 3], np.float32), np.array([1, 4], np.float32)
     wide = LOSSES["count:poisson"].with_params({"max_delta_step": "1.5"})
