@@ -75,7 +75,6 @@ def test_the_loaded_intercept_stays():
     case = Problem("binary:logistic")
     plain = xgb.train(case.params(base_score=0.1), case.dtrain(), 3)
     continued = pi_xgb.train(case.params(), case.dtrain(), 2, teacher=case.q, xgb_model=plain)
-    # A student that continues a model starts where that model stands, not at a new intercept.
     assert trees(continued)[:3] == trees(plain)
     assert_same_model(continued[:3], plain[:3])
 
@@ -103,7 +102,6 @@ def test_jpib_continues_when_the_teacher_comes_along(objective, carried, first, 
     resumed = JointTeacher(dprivileged, params, xgb_model=carry(teacher.booster, carried, tmp_path, "teacher"))
     model = carry(student, carried, tmp_path, "student")
     ours = pi_xgb.train(params, dtrain, 10 - first, teacher=resumed, kl_weight=0.7, xgb_model=model)
-    # Both boosters are back where they stood, so the rest is the rest of the uninterrupted training.
     assert_same_model(ours, whole)
     # The teacher of the first part was copied, not grown.
     assert teacher.booster.num_boosted_rounds() == first - 1
@@ -248,7 +246,6 @@ def test_a_killed_training_resumes_to_the_same_model(objective, tmp_path):
     case = Problem(objective)
     resumed = resume(tmp_path, case, case.params(), total)
     whole = pi_xgb.train(case.params(), case.dtrain(weighted=True), total, privileged=case.dprivileged(), **JPIB)
-    # What the process left on disk leads to the model of a training that was never interrupted, to the bit.
     assert_same_model(resumed, whole)
 
 

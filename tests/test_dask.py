@@ -196,7 +196,6 @@ def test_the_classifier_is_xgboosts_with_a_teacher(client):
     )
     whole = on_one_machine(weight=weight, method="jpib")
     probability = whole.predict(xgb.DMatrix(x))
-    # The estimator's model is that of train, weights included.
     assert np.array_equal(model.predict_proba(spread(x)).compute()[:, 1], probability)
     assert np.array_equal(model.predict(spread(x)).compute(), probability > 0.5)
     assert model.get_booster().attr("pi_xgb_method") == "jpib"
@@ -501,7 +500,6 @@ def test_faults_have_a_clear_message(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
     for message, keywords in faults(client).items():
-        # The user hears of the reason itself, also where it was one worker of two that found it.
         with pytest.raises((ValueError, TypeError), match=message):
             train(client, keywords.pop("dtrain", dtrain), **keywords)
     for row in (0, N_ROWS - 1):

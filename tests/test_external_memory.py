@@ -89,7 +89,6 @@ def test_the_model_is_the_one_of_the_same_rows_in_memory(tmp_path, make, engine,
             # Labels and weights of a matrix on disk come back like any other's.
             assert dtrain.get_label().tobytes() == y.tobytes()
             assert dtrain.get_weight().tobytes() == b"".join(w.tobytes() for w in weighted)
-        # Margins agree whichever way the rows came.
         assert_same_model(*made, x)
 
 

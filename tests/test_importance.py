@@ -335,7 +335,6 @@ def test_invariances(seed, metric, bound):
     # What the groups are called changes nothing, in particular not swapping two of them.
     names = rng.permutation(["p", "q", "r", "s"])[group]
     np.testing.assert_allclose(score(booster, X, y, sensitive_features=names, **kwargs), expected, atol=1e-13)
-    # The order of the rows changes nothing.
     order = rng.permutation(len(y))
     shuffled = score(booster, X[order], y[order], sensitive_features=group[order], **kwargs)
     np.testing.assert_allclose(shuffled, expected, atol=1e-13)

@@ -184,7 +184,6 @@ def test_hessian_is_the_slope_of_the_gradient(name, margins):
     times = 2 if loss.multiclass else np.exp(0.7) if name == "count:poisson" else 1
     _, hess = loss.gradient(loss.mean(margin), target, factor)
     assert (hess >= column(factor, hess) * np.float32(1e-16)).all()
-    # The Hessian is the derivative of the gradient, but for the floor.
     mean = loss.mean(margin)
     bound = 1e-5 + 2 * rounding_of(loss, mean, target) / step
     if loss.has_exposure:  # a difference over a step is no slope where the curve grows on and on
@@ -198,7 +197,6 @@ def test_nothing_overflows_and_no_row_loses_its_hessian(name):
     margin = extreme_margins(loss)
     for target in (draw_targets(loss, len(margin)), np.full(margin.shape, max(loss.range.low, 0), np.float32)):
         grad, hess = loss.gradient(loss.mean(margin), target, np.float32(1))
-        # At +-1e3 gradient and Hessian are finite, and the Hessian is at least XGBoost's own floor.
         assert np.isfinite(grad).all()
         assert np.isfinite(hess).all()
         assert hess.min() >= np.float32(1e-16)
@@ -285,7 +283,6 @@ def test_weight_zero_is_the_plain_gradient_to_the_bit(name, teachers):
     q = draw_targets(loss, len(p))
     target, total = blend(loss, label, [(q, 0.0)] * teachers, p)
     grad, hess = loss.gradient(p, target, np.float32(total))
-    # A teacher that counts nothing leaves p - y and the plain Hessian, to the bit.
     np.testing.assert_array_equal(grad, loss.slope(p, loss.one_hot(label, p)))
     np.testing.assert_array_equal(hess, np.maximum(loss.curvature(p, target), np.float32(1e-16)))
     # A weight on the rows multiplies both, to the bit.
@@ -335,13 +332,8 @@ def test_results_are_fresh_arrays_of_float32(name):
     inputs = [margin, label, q, factor, p]
     before = [array.copy() for array in inputs]
     target, _ = blend(loss, label, [(q, 0.5), (q, 1.5)], p)
-    results = [
-        loss.mean(margin),
-        loss.predict(margin),
-        loss.one_hot(label, p),
-        target,
-        *loss.gradient(p, target, factor),
-    ]
+    shown = [loss.mean(margin), loss.predict(margin), loss.one_hot(label, p)]
+    results = [*shown, target, *loss.gradient(p, target, factor)]
     # XGBoost would convert, and a float64 intermediate costs memory and bits.
     assert {result.dtype for result in results} == {np.dtype(np.float32)}
     for array, copy in zip(inputs, before, strict=True):

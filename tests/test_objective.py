@@ -43,7 +43,6 @@ def test_the_intercept_is_the_mean_of_labels_and_teachers(name):
     known, a = rows.labelled * rows.weight, A * rows.teacher_weight * rows.weight
     mean = (known @ np.where(known.reshape(-1, *[1] * (y.ndim - 1)) > 0, y, 0) + a @ rows.q) / (known + a).sum()
     predicted = mean_of(rows.objective, rows.margins(found))
-    # Before the first tree every row is predicted as the weighted mean of what the student learns.
     expected = np.broadcast_to(start_at(rows.objective, mean), predicted.shape)
     np.testing.assert_allclose(predicted, expected, rtol=2e-5)
 

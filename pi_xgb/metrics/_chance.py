@@ -160,8 +160,7 @@ class Gap:
         first, second = self.widest_pair
         between = self.observed[:, first] - self.observed[:, second]
         place = self._places(between)
-        middle, half = (place.max() + place.min()) / 2, (place.max() - place.min()) / 2
-        crowded = middle + np.clip(CROWDED * (place - middle), -half, half)
+        crowded = np.clip(CROWDED * place, -0.5, 0.5)
         along = between if between.any() else np.ones(between.size)
         crowded_path = self._path(along[:, None] * crowded, noise, value)
         # A difference in proportion to the noise keeps its sign, so that noise adds least to the gap.
