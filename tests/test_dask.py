@@ -131,7 +131,6 @@ def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
         ),
     }
     for name, (there, here) in cases.items():
-        # Each teacher is cut up along the rows, and the model is that of one machine.
         assert same(train(client, dtrain, teacher=there), on_one_machine(privileged=False, teacher=here)), name
 
 
@@ -170,7 +169,6 @@ def test_an_asynchronous_client_awaits_the_training(client):
             how = {"privileged": privileged, "teacher": "boosted", "kl_weight": 2.0, "verbose_eval": False}
             return await pid.train(own, PARAMS, dtrain, ROUNDS, **how)
 
-    # The same model comes out of a client that does not block.
     assert same(asyncio.run(run())["booster"], on_one_machine(teacher="boosted"))
 
 

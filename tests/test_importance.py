@@ -503,7 +503,6 @@ def test_every_form_of_the_same_data():
     }
     for X in forms.values():
         got = fair_importance(case.booster, X, case.y, sensitive_features=group)
-        # The same rows give the same scores, whatever holds them, under the booster's names.
         pd.testing.assert_frame_equal(got, expected)
     assert expected.index.tolist() == ["a", "b", "c", "same"]
     assert expected.index.name == "feature"

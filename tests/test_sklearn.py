@@ -176,7 +176,6 @@ def test_at_kl_weight_0_it_is_the_estimator_of_xgboost(classes, parameters):
         guided.fit(x[fit], y[fit], privileged=z[fit], eval_set=sets, eval_privileged=[None, None], **keywords)
         own = plain(classes, random_state=1, **parameters).fit(x[fit], y[fit], eval_set=sets, **keywords)
 
-    # Predictions, history and best round are XGBoost's to the bit, for all of its parameters.
     assert np.array_equal(guided.predict(x), own.predict(x))
     if classes:
         assert np.array_equal(guided.predict_proba(x), own.predict_proba(x))

@@ -67,7 +67,6 @@ def test_sparse_vectors_in_a_pipeline_give_the_trees_of_one_machine(vectors, own
     fitted = Pipeline(stages=[estimator]).fit(vectors)
     model = fitted.stages[-1]
     alone = on_one_machine(BINARY, "y", missing=0.0, **own)
-    # Two tasks end with the model of one machine, to the bit, whatever form the rows have.
     assert trees(model.get_booster()) == trees(renamed(alone))
     # The native engine cannot evaluate the rows whose labels it replaces.
     is_native = "engine" in own
