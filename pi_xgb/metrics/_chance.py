@@ -58,7 +58,7 @@ def statistics(
         return {"between": ""}
     counts = _counts(rows, name)
     known = np.flatnonzero(counts.sum(axis=2).all(axis=0))
-    gap = Gap(counts[:, known], of_curves=name == "abroca")
+    gap = Gap(counts[:, known], of_curves=name not in COMPARED)
     # Cells of scores are too coarse to tell which curves are furthest apart.
     pair = pair_of_curves if gap.of_curves and pair_of_curves else known[list(gap.widest_pair)]
     found: Statistics = {"between": " – ".join(in_words(rows.groups.names[int(code)]) for code in pair)}
@@ -75,15 +75,15 @@ def statistics(
 
 def _counts(rows: Decisions, name: str) -> Values:
     """Return the counts of what the metric compares; with weights, effective sample sizes (Kish)."""
-    if name == "abroca":
-        cuts = np.unique(np.quantile(rows.scores, np.arange(1, CELLS) / CELLS, method="higher"))
-        cell = len(cuts) - np.searchsorted(cuts, rows.scores, side="right")
-        strata, n_cells = [(rows.labels == label, cell) for label in (False, True)], CELLS
-    else:
+    if name in COMPARED:
         rates = [RATES[rate] for rate in COMPARED[name]]
         cell = rows.cell
         strata = [(np.isin(cell, rate.denominator), np.isin(cell, rate.numerator).astype(np.intp)) for rate in rates]
         n_cells = 2
+    else:
+        cuts = np.unique(np.quantile(rows.scores, np.arange(1, CELLS) / CELLS, method="higher"))
+        cell = len(cuts) - np.searchsorted(cuts, rows.scores, side="right")
+        strata, n_cells = [(rows.labels == label, cell) for label in (False, True)], CELLS
     # Only proportions of weights matter, and squares of large weights overflow.
     weight, n_groups = rows.weights / rows.weights.max(), rows.groups.count
     counts = np.zeros((len(strata), n_groups, n_cells))
@@ -109,8 +109,8 @@ class Gap:
 
     @cached_property
     def sizes(self) -> Counts:
-        """The rows of each stratum and group, ``(S, k)``; at least one."""
-        return np.asarray(np.maximum(np.rint(self.counts.sum(axis=2)), 1), np.int64)
+        """The rows of each stratum and group, ``(S, k)``; effective sizes are 1 at least."""
+        return np.asarray(np.rint(self.counts.sum(axis=2)), np.int64)
 
     @cached_property
     def widest_pair(self) -> tuple[int, int]:
