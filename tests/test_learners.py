@@ -178,7 +178,7 @@ def test_a_row_of_several_targets_has_the_mean_of_their_exposures_as_weight():
 # --- the forest ----------------------------------------------------------------------------------------------------
 
 
-def test_a_forest_takes_the_device_of_the_student_and_saves_no_histograms_by_the_number_of_rows():
+def test_params_of_a_forest_depend_on_rows_outputs_objective_and_device():
     spec = Spec.read({"objective": "binary:logistic", "device": "cuda"})
     assert ["device" in forest._params(spec, 5, 1, n, 150) for n in (299_999, 300_000)] == [False, True]
     assert ["max_cached_hist_node" in forest._params(spec, 5, 1, n, 150) for n in (10_000, 10_001)] == [True, False]

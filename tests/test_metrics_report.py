@@ -88,8 +88,9 @@ class TestGroupReport:
 
     def test_undefined_is_nan_and_named(self):
         with pytest.warns(UndefinedRateWarning) as caught:
+            weight = [1, 1, 1, 1, 0]  # the positive row of b has none
             report = metrics.group_report(
-                [1, 0, 0, 0], [0.9, 0.8, 0.1, 0.2], sensitive_features=list("aabb"), n_boot=20
+                [1, 0, 0, 0, 1], [0.9, 0.8, 0.1, 0.2, 0.3], sensitive_features=list("aabbb"), sample_weight=weight
             )
         message = " ".join(str(warning.message) for warning in caught)
         assert "true_positive_rate is undefined (NaN) in group 'b'" in message
