@@ -501,7 +501,7 @@ CASES: dict[str, list[Case]] = {
         ),
         value_error(("train native",), "approx", params={"tree_method": "approx", "scale_pos_weight": 2.0}),
         value_error(("train native",), "approx", params={"tree_method": "approx"}, labelled=SOME),
-        value_error(("train native",), "total weight", kl_weight=1.1e4),
+        value_error(("train native",), "total weight", kl_weight=10_000.5),
         value_error(("train native",), "among the evals", evals=lambda c: [(c.dtrain, "train")]),
         value_error(("KLObjective",), "reg:squarederror", "binary:logistic", objective_="reg:squarederror"),
     ],

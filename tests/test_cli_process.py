@@ -153,7 +153,6 @@ def test_bar_is_drawn_on_a_terminal_only(folder):
     os.close(reader)
     assert "select:" in shown
     assert "6/6" in shown
-    # Looking on changes nothing.
     assert (folder / "quiet.ubj").read_bytes() == (folder / "watched.ubj").read_bytes()
 
 

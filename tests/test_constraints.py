@@ -516,7 +516,6 @@ def test_classes_stay_probabilities(name):
     label = rng.integers(0, 4, 60).astype(np.float32)
     teacher = VARIANTS[name](column, True)
     q = teacher.q(p, label, weight)
-    # Rows within [0, 1] that sum to 1, and not what came in.
     assert q.shape == p.shape
     assert q.min() >= 0
     assert q.max() <= 1
@@ -525,6 +524,13 @@ def test_classes_stay_probabilities(name):
     # The same row everywhere satisfies everything, to the bit.
     same = np.tile(p[:1], (60, 1))
     np.testing.assert_array_equal(teacher.q(same, label, weight), same)
+
+
+def test_a_row_of_classes_whose_targets_are_all_0_keeps_its_prediction():
+    # In the middle third of its group in every column, where three in four of all rows have 0.
+    p = np.concatenate([[[0.25] * 4, [0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]], np.tile(np.eye(4), (20, 1))])
+    q = DemographicParity(np.arange(83) < 3).q(p.astype(np.float32), None, None)
+    np.testing.assert_array_equal(q[0], p[0])
 
 
 @every_variant
@@ -711,6 +717,7 @@ def test_mean_parity_of_amounts_stays_in_their_range(objective):
         (lambda: IndividualFairness(key=[1, None, 1]), ValueError, "key must .* missing values"),
         (lambda: IndividualFairness(k=0, features=[1, 2]), ValueError, "k must be at least 1"),
         (lambda: IndividualFairness(radius=-1, features=[1, 2]), ValueError, "radius must be a finite distance"),
+        (lambda: IndividualFairness(radius=np.inf, features=[1, 2]), ValueError, "radius must be a finite distance"),
         (lambda: IndividualFairness(radius=True, features=[1, 2]), ValueError, "radius must be a finite distance"),
         (lambda: IndividualFairness(k=1, features=[1, 2, np.nan]), ValueError, "features must .* 1 missing .* row 2"),
         (lambda: IndividualFairness(k=1, features=["a", "b"]), TypeError, "features must be .*numbers"),
@@ -731,7 +738,7 @@ def test_bad_arguments_raise(make, error, message):
         (lambda: IndividualFairness(k=4, features=[1, 2, 3, 4]), 4, "at most 3.*k=4"),
         (lambda: IndividualFairness(k=3, features=[1, 2, 3, 4, 5]).subset([0, 1, 2]), 3, "at most 2.*k=3"),
         (lambda: IndividualFairness(radius=0.5, features=[1, 2, 3]), 3, r"3 rows.*radius=0\.5"),
-        (lambda: IndividualFairness(radius=1e6, features=np.arange(8000)), 8000, "makes 64000000 pairs"),
+        (lambda: IndividualFairness(radius=1e6, features=np.r_[:7000, 1e9 : 1e9 + 1000, 2e9]), 8001, "makes 50000001"),
     ],
 )
 def test_rows_that_do_not_fit_raise_before_training(make, n_rows, message):

@@ -84,7 +84,6 @@ def test_the_rounds_before_are_left_alone():
     half = pi_xgb.train(case.params(), case.dtrain(), 5, teacher=case.q)
     before = half.save_raw("json")
     pi_xgb.train(case.params(), case.dtrain(), 5, teacher=case.q, xgb_model=half)
-    # The user's booster is read, never grown.
     assert half.save_raw("json") == before
 
 
@@ -175,7 +174,6 @@ def test_every_checkpoint_leads_to_the_same_model(objective, interval, tmp_path)
     for rounds in checkpoints:
         latest = JointCheckPoint.latest(tmp_path)
         assert latest == (rounds, tmp_path / f"student-{rounds}.ubj", tmp_path / f"teacher-{rounds}.ubj")
-        # From whichever checkpoint the training is resumed, it ends in the same model.
         assert_same_model(resume(tmp_path, case, params, 7), whole)
         latest[1].unlink()
     assert JointCheckPoint.latest(tmp_path) is None

@@ -100,7 +100,6 @@ def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
         evals=[(valid, "valid")],
         verbose_eval=False,
     )
-    # Wherever the partitions lie, rows meet their own privileged values.
     assert same(result["booster"], on_one_machine(teacher="boosted"))
     # Evaluation rows on workers that do not train are counted as well.
     p = result["booster"].predict(xgb.DMatrix(x)).astype(np.float64)
@@ -151,7 +150,6 @@ def test_quantile_matrices_continuation_and_prediction(client):
     first = pid.train(client, PARAMS, dtrain, 3, teacher=q, verbose_eval=False)["booster"]
     second = pid.train(client, PARAMS, dtrain, 3, teacher=q, xgb_model=first, verbose_eval=False)
     whole = pi_xgb.train({**PARAMS, "nthread": 1}, xgb.DMatrix(x, y), 6, teacher=rows()[4])
-    # 3 and 3 rounds on the cluster are 6 on one machine, and XGBoost's predictions take the result as it is.
     assert second["booster"].get_dump() == whole.get_dump()
     expected = whole.predict(xgb.DMatrix(x))
     assert np.array_equal(pid.predict(client, second, spread(x)).compute(), expected)

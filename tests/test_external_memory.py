@@ -105,7 +105,6 @@ def test_rows_without_labels_are_taught_as_in_memory(tmp_path, make, engine, met
         made.append(pi_xgb.train(PARAMS, dtrain, ROUNDS, privileged=privileged, **guided))
         assert dtrain.get_label().tobytes() == label.tobytes()
         assert dtrain.get_weight().tobytes() == weight.tobytes()
-    # Nobody looks at the labels of the others, and margins agree whichever way the rows came.
     assert_same_model(*made, x)
     found = [made[0].predict(xgb.DMatrix(x), output_margin=True)]
     for more in ({"labelled": None}, {"teacher_weight": None}):

@@ -547,7 +547,6 @@ def test_nothing_of_the_users_is_changed():
     X, y, weight, labels = case.X.copy(), case.y.copy(), np.ones(len(group)), pd.DataFrame({"s": group})
     model, keywords = case.booster.save_raw("json"), {"sensitive_features": labels, "sample_weight": weight}
     first = fair_importance(case.booster, X, y, **keywords)
-    # A second call with the same objects gives the same, and the objects are what they were.
     pd.testing.assert_frame_equal(fair_importance(case.booster, X, y, **keywords), first)
     pd.testing.assert_frame_equal(X, case.X)
     assert labels.columns.tolist() == ["s"]

@@ -333,6 +333,13 @@ def test_missing_values_and_categories_have_indicators_and_unseen_ones_none():
     assert abs(unseen[3] - unseen[:3].mean()) < 3
 
 
+def test_levels_beyond_the_256_of_most_weight_share_a_mean():
+    codes, label = np.arange(258, dtype=np.float32), np.random.default_rng(0).normal(size=258)
+    mean = predicted("linear", "reg:squarederror", codes[:, None], label, weight=500 - codes, category=True)
+    assert len(np.unique(mean)) == 257
+    assert mean[256] == mean[257]
+
+
 @pytest.mark.parametrize("name", ["count:poisson", "reg:gamma", "reg:tweedie", "reg:squarederror"])
 def test_a_value_far_out_counts_as_three_deviations(name):
     x = rows()

@@ -125,6 +125,7 @@ def test_a_gap_that_is_there_is_found_and_named():
     y, p, group = rows_of(1, 2000, 4, apart=0.3)
     reported = metrics.disparity_report(y, p, sensitive_features=np.array(list("abcd"))[group], n_boot=200)
     parity = reported.loc["statistical_parity"]
+    assert parity["p_value"] == 1 / 2000  # of 1999 draws by default
     assert parity["p_adjusted"] < 0.01
     assert parity["low"] > 0.2
     single, other = parity["between"].split(" – ")

@@ -54,7 +54,6 @@ class TestGroupReport:
         for name, rows in [*((a, g == a) for a in "abc"), ("(all)", g == g)]:
             weights = None if w is None else w[rows]
             assert report.loc[name, "auc"] == pytest.approx(roc_auc_score(y[rows], p[rows], sample_weight=weights))
-            # Counts count rows, weighted or not.
             assert report.loc[name, "rows"] == rows.sum()
             assert report.loc[name, "positives"] == (y[rows] == 1).sum()
             assert report.loc[name, "negatives"] == (y[rows] == 0).sum()
@@ -87,8 +86,8 @@ class TestGroupReport:
         pd.testing.assert_frame_equal(finest, report.iloc[:8], check_index_type=False)
 
     def test_undefined_is_nan_and_named(self):
+        weight = [1, 1, 1, 1, 0]  # the positive row of b has none
         with pytest.warns(UndefinedRateWarning) as caught:
-            weight = [1, 1, 1, 1, 0]  # the positive row of b has none
             report = metrics.group_report(
                 [1, 0, 0, 0, 1], [0.9, 0.8, 0.1, 0.2, 0.3], sensitive_features=list("aabbb"), sample_weight=weight
             )

@@ -188,7 +188,6 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
     path = str(tmp_path / "model")
     weighted.save(path)
     loaded = SparkXGBClassifierModel.load(path)
-    # What is saved and loaded is a model of xgboost.spark, which says the same.
     assert type(weighted) is type(loaded) is SparkXGBClassifierModel
     assert trees(loaded.get_booster()) == trees(weighted.get_booster())
     # It reads features only, and predicts what its plain booster predicts.
@@ -224,7 +223,6 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     )
     estimator.save(str(tmp_path / "estimator"))
     loaded = pis.PrivilegedSparkXGBClassifier.load(str(tmp_path / "estimator"))
-    # Every setting comes back, and another weight (a grid's, for example) touches the copy only.
     assert type(loaded) is pis.PrivilegedSparkXGBClassifier
     assert settings_of(loaded) == settings_of(estimator)
     assert settings_of(estimator.copy({estimator.kl_weight: 9.0}))["kl_weight"] == 9.0

@@ -234,7 +234,7 @@ class Distillation:
             return Distillation(training.replace(spec=on_host, guides=guides)).base_score()
         weight = moved_to(self._xp, training.weight) if training.is_uniform else self.row_factor
         mean = weighted_mean(self._fixed, weight)
-        if any(guide.teacher.about.is_noisy for guide in training.guides) and self.loss.range != NUMBERS:
+        if any(guide.teacher.about.is_noisy for guide in training.guides):
             mean = np.clip(mean, self.loss.range.low + _EDGE, self.loss.range.high - _EDGE)
         return self.loss.estimated_base_score(mean, training.spec.scale_pos_weight)
 

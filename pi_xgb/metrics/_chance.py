@@ -186,7 +186,7 @@ class Gap:
     def _places(self, between: Values) -> Values:
         """Return where each group lies between the two furthest apart, from -1/2 to 1/2."""
         if not between.any():  # if all groups are equal, any order will do
-            return np.where(np.arange(self.observed.shape[1]) % 2, 0.5, -0.5)
+            return np.asarray(np.arange(self.observed.shape[1]) % 2 - 0.5, np.float64)
         first, second = self.widest_pair
         middle = (self.observed[:, first] + self.observed[:, second]) / 2
         return np.clip((self.observed - middle[:, None]).T @ between / (between @ between), -0.5, 0.5)
