@@ -110,7 +110,6 @@ def test_ctrl_c_during_training_is_130_and_leaves_nothing_behind(folder):
     assert out == ""
     assert "stopped; nothing was written" in err
     assert "Traceback" not in err
-    # No model, no draft of one.
     assert sorted(os.listdir(folder)) == before
 
 

@@ -137,7 +137,6 @@ def test_without_a_teacher_it_is_xgboosts_own_training(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
     plain = xgb.dask.train(client, PARAMS, dtrain, ROUNDS)["booster"]
-    # Without a teacher, and with one that weighs nothing, the model is XGBoost's.
     assert same(pid.train(client, PARAMS, dtrain, ROUNDS)["booster"], plain)
     assert train(client, dtrain, privileged=matrix(client, rows()[1], y), kl_weight=0).get_dump() == plain.get_dump()
 

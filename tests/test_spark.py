@@ -444,6 +444,5 @@ def test_a_killed_task_ends_the_training(frame, weighted):
     received = outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame), 240)
     assert isinstance(received, Exception)
     assert "barrier" in str(received)
-    # The session goes on.
     again = pis.PrivilegedSparkXGBClassifier(**SETTINGS, weight_col="weight").fit(frame)
     assert trees(again.get_booster()) == trees(weighted.get_booster())
