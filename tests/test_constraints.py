@@ -399,6 +399,8 @@ def test_predictions_with_parity_are_a_fixed_point(match, soft, seed, levels, we
         weight = np.concatenate([weight, np.tile(weight / 4, copies)])[order]
     np.testing.assert_array_equal(DemographicParity(group, soft=soft, match=match).q(both, labels, weight), both)
     np.testing.assert_array_equal(EqualizedOdds(group, soft=soft, match=match).q(both, labels, weight), both)
+    if soft:
+        np.testing.assert_array_equal(PredictiveParity(group).q(both, labels, weight), both)
 
 
 @examples(8)
@@ -449,7 +451,6 @@ def test_q_is_a_fresh_probability_that_follows_the_rows(make, soft, seed, levels
     p, label, weight, column = rows(seed, 60, levels, weighted)
     untouched = p.copy()
     q = make(column, soft).q(p, label, weight)
-    # float32, in the shape of p, in an array of its own; p is not written to.
     assert q.dtype == np.float32
     assert q.shape == p.shape
     assert not np.shares_memory(q, p)

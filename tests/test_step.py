@@ -60,7 +60,6 @@ def test_the_hessian_counts_what_a_step_that_closes_the_gap_needs(kl_weight, eta
 def test_what_stands_still_counts_in_full_and_rows_count_each_for_themselves():
     x, y, group = data()
     known, params, rng = np.arange(len(y)) % 3 > 0, params_of(), np.random.default_rng(1)
-    # Some rows have neither a label nor a teacher.
     takes_part = known | (np.arange(len(y)) % 2 > 0)
     fixed, counts = rng.random(len(y)).astype(np.float32), rng.uniform(0.5, 30, len(y)) * takes_part
     parity, dtrain = DemographicParity(group, hessian="adaptive"), xgb.DMatrix(x, y)
