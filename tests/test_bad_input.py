@@ -407,7 +407,7 @@ CASES: dict[str, list[Case]] = {
             ("train boosted", "cv jpib"), "num_class", "4", teacher_params={"num_class": 4}, objective=SOFTPROB
         ),
         value_error(("train boosted", "train jpib"), "kl_weight", teacher_params={"kl_weight": 1.0}),
-        value_error(("train jpib",), "dart", teacher_params={"booster": "dart"}),
+        value_error(("train jpib",), "dart", teacher_params={"rate_drop": 0.3}),
         value_error(("JointObjective",), "params", "kl_weight", params={"kl_weight": 1}),
     ],
     "teacher": [
@@ -501,7 +501,7 @@ CASES: dict[str, list[Case]] = {
         ),
         value_error(("train native",), "approx", params={"tree_method": "approx", "scale_pos_weight": 2.0}),
         value_error(("train native",), "approx", params={"tree_method": "approx"}, labelled=SOME),
-        value_error(("train native",), "total weight", kl_weight=1.1e4),
+        value_error(("train native",), "total weight", kl_weight=10_000.5),
         value_error(("train native",), "among the evals", evals=lambda c: [(c.dtrain, "train")]),
         value_error(("KLObjective",), "reg:squarederror", "binary:logistic", objective_="reg:squarederror"),
     ],

@@ -294,7 +294,6 @@ def test_labels_decide_the_objective_and_come_back_by_name(files, capsys):
         if classes is None:
             assert list(answers) == ["prediction"]
             continue
-        # The likelier class is the prediction.
         assert set(answers["prediction"]) <= set(classes)
         if objective == "binary:logistic":
             assert list(probabilities) == [f"probability_{classes[1]}"]

@@ -463,7 +463,6 @@ def test_existing_output_is_replaced_with_force_only_and_checked_before_reading(
     assert Path("new.ubj").read_text() == "precious"
     works(*LEARN, "--force")
     assert xgb.Booster(model_file="new.ubj").num_boosted_rounds() == 6
-    # No draft is left behind.
     assert sorted(os.listdir()) == ["new.ubj", "test.csv", "train.csv"]
 
 

@@ -110,7 +110,6 @@ def test_ctrl_c_during_training_is_130_and_leaves_nothing_behind(folder):
     assert out == ""
     assert "stopped; nothing was written" in err
     assert "Traceback" not in err
-    # No model, no draft of one.
     assert sorted(os.listdir(folder)) == before
 
 
@@ -153,7 +152,6 @@ def test_bar_is_drawn_on_a_terminal_only(folder):
     os.close(reader)
     assert "select:" in shown
     assert "6/6" in shown
-    # Looking on changes nothing.
     assert (folder / "quiet.ubj").read_bytes() == (folder / "watched.ubj").read_bytes()
 
 

@@ -88,7 +88,6 @@ def test_the_table_is_that_of_a_loop_written_by_hand():
             curves[fold, model] = log["test"]["logloss"]
     for (fold, model), curve in curves.items():
         row = found.loc[(fold, model)]
-        # The rounds are those that are best in the other fold.
         assert row.rounds == 1 + np.argmin(curves[1 - fold, model])
         assert row.score == pytest.approx(curve[int(row.rounds) - 1], abs=2e-6)
         assert row.gain == pytest.approx(found.score[fold, "plain XGBoost"] - row.score, abs=1e-12)

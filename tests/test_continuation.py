@@ -75,7 +75,6 @@ def test_the_loaded_intercept_stays():
     case = Problem("binary:logistic")
     plain = xgb.train(case.params(base_score=0.1), case.dtrain(), 3)
     continued = pi_xgb.train(case.params(), case.dtrain(), 2, teacher=case.q, xgb_model=plain)
-    # A student that continues a model starts where that model stands, not at a new intercept.
     assert trees(continued)[:3] == trees(plain)
     assert_same_model(continued[:3], plain[:3])
 
@@ -85,7 +84,6 @@ def test_the_rounds_before_are_left_alone():
     half = pi_xgb.train(case.params(), case.dtrain(), 5, teacher=case.q)
     before = half.save_raw("json")
     pi_xgb.train(case.params(), case.dtrain(), 5, teacher=case.q, xgb_model=half)
-    # The user's booster is read, never grown.
     assert half.save_raw("json") == before
 
 
@@ -103,7 +101,6 @@ def test_jpib_continues_when_the_teacher_comes_along(objective, carried, first, 
     resumed = JointTeacher(dprivileged, params, xgb_model=carry(teacher.booster, carried, tmp_path, "teacher"))
     model = carry(student, carried, tmp_path, "student")
     ours = pi_xgb.train(params, dtrain, 10 - first, teacher=resumed, kl_weight=0.7, xgb_model=model)
-    # Both boosters are back where they stood, so the rest is the rest of the uninterrupted training.
     assert_same_model(ours, whole)
     # The teacher of the first part was copied, not grown.
     assert teacher.booster.num_boosted_rounds() == first - 1
@@ -177,7 +174,6 @@ def test_every_checkpoint_leads_to_the_same_model(objective, interval, tmp_path)
     for rounds in checkpoints:
         latest = JointCheckPoint.latest(tmp_path)
         assert latest == (rounds, tmp_path / f"student-{rounds}.ubj", tmp_path / f"teacher-{rounds}.ubj")
-        # From whichever checkpoint the training is resumed, it ends in the same model.
         assert_same_model(resume(tmp_path, case, params, 7), whole)
         latest[1].unlink()
     assert JointCheckPoint.latest(tmp_path) is None
@@ -248,7 +244,6 @@ def test_a_killed_training_resumes_to_the_same_model(objective, tmp_path):
     case = Problem(objective)
     resumed = resume(tmp_path, case, case.params(), total)
     whole = pi_xgb.train(case.params(), case.dtrain(weighted=True), total, privileged=case.dprivileged(), **JPIB)
-    # What the process left on disk leads to the model of a training that was never interrupted, to the bit.
     assert_same_model(resumed, whole)
 
 

@@ -100,7 +100,6 @@ def test_privileged_partitions_go_to_the_rows_they_describe(client, homes):
         evals=[(valid, "valid")],
         verbose_eval=False,
     )
-    # Wherever the partitions lie, rows meet their own privileged values.
     assert same(result["booster"], on_one_machine(teacher="boosted"))
     # Evaluation rows on workers that do not train are counted as well.
     p = result["booster"].predict(xgb.DMatrix(x)).astype(np.float64)
@@ -131,7 +130,6 @@ def test_teachers_of_every_kind_reach_the_rows_they_are_for(client):
         ),
     }
     for name, (there, here) in cases.items():
-        # Each teacher is cut up along the rows, and the model is that of one machine.
         assert same(train(client, dtrain, teacher=there), on_one_machine(privileged=False, teacher=here)), name
 
 
@@ -139,7 +137,6 @@ def test_without_a_teacher_it_is_xgboosts_own_training(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
     plain = xgb.dask.train(client, PARAMS, dtrain, ROUNDS)["booster"]
-    # Without a teacher, and with one that weighs nothing, the model is XGBoost's.
     assert same(pid.train(client, PARAMS, dtrain, ROUNDS)["booster"], plain)
     assert train(client, dtrain, privileged=matrix(client, rows()[1], y), kl_weight=0).get_dump() == plain.get_dump()
 
@@ -152,7 +149,6 @@ def test_quantile_matrices_continuation_and_prediction(client):
     first = pid.train(client, PARAMS, dtrain, 3, teacher=q, verbose_eval=False)["booster"]
     second = pid.train(client, PARAMS, dtrain, 3, teacher=q, xgb_model=first, verbose_eval=False)
     whole = pi_xgb.train({**PARAMS, "nthread": 1}, xgb.DMatrix(x, y), 6, teacher=rows()[4])
-    # 3 and 3 rounds on the cluster are 6 on one machine, and XGBoost's predictions take the result as it is.
     assert second["booster"].get_dump() == whole.get_dump()
     expected = whole.predict(xgb.DMatrix(x))
     assert np.array_equal(pid.predict(client, second, spread(x)).compute(), expected)
@@ -170,7 +166,6 @@ def test_an_asynchronous_client_awaits_the_training(client):
             how = {"privileged": privileged, "teacher": "boosted", "kl_weight": 2.0, "verbose_eval": False}
             return await pid.train(own, PARAMS, dtrain, ROUNDS, **how)
 
-    # The same model comes out of a client that does not block.
     assert same(asyncio.run(run())["booster"], on_one_machine(teacher="boosted"))
 
 
@@ -196,7 +191,6 @@ def test_the_classifier_is_xgboosts_with_a_teacher(client):
     )
     whole = on_one_machine(weight=weight, method="jpib")
     probability = whole.predict(xgb.DMatrix(x))
-    # The estimator's model is that of train, weights included.
     assert np.array_equal(model.predict_proba(spread(x)).compute()[:, 1], probability)
     assert np.array_equal(model.predict(spread(x)).compute(), probability > 0.5)
     assert model.get_booster().attr("pi_xgb_method") == "jpib"
@@ -501,7 +495,6 @@ def test_faults_have_a_clear_message(client):
     x, _, y, *_ = rows()
     dtrain = matrix(client, x, y)
     for message, keywords in faults(client).items():
-        # The user hears of the reason itself, also where it was one worker of two that found it.
         with pytest.raises((ValueError, TypeError), match=message):
             train(client, keywords.pop("dtrain", dtrain), **keywords)
     for row in (0, N_ROWS - 1):

@@ -145,7 +145,6 @@ def answers():
 def test_the_model_is_that_of_one_machine(answers, n_workers):
     whole = models(0, N_ROWS)
     for result in answers[n_workers]:
-        # Every worker ends with the trees of one machine to the bit, for each constraint, alone and in company.
         assert [name for name, model in result["models"].items() if model != whole[name]] == []
         assert result["models"].keys() == whole.keys()
     # No two of them are the same model by accident of a constraint that does nothing.

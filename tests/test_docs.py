@@ -93,7 +93,6 @@ def test_the_map_shows_every_package():
 def test_the_map_says_what_a_package_may_import(package):
     found = packages()[package]
     below = found.union(*(ALLOWED[name] for name in found))
-    # The page names the top of what the plan allows, and nothing else.
     assert found <= ALLOWED[package] <= below
 
 

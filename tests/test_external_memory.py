@@ -89,7 +89,6 @@ def test_the_model_is_the_one_of_the_same_rows_in_memory(tmp_path, make, engine,
             # Labels and weights of a matrix on disk come back like any other's.
             assert dtrain.get_label().tobytes() == y.tobytes()
             assert dtrain.get_weight().tobytes() == b"".join(w.tobytes() for w in weighted)
-        # Margins agree whichever way the rows came.
         assert_same_model(*made, x)
 
 
@@ -106,7 +105,6 @@ def test_rows_without_labels_are_taught_as_in_memory(tmp_path, make, engine, met
         made.append(pi_xgb.train(PARAMS, dtrain, ROUNDS, privileged=privileged, **guided))
         assert dtrain.get_label().tobytes() == label.tobytes()
         assert dtrain.get_weight().tobytes() == weight.tobytes()
-    # Nobody looks at the labels of the others, and margins agree whichever way the rows came.
     assert_same_model(*made, x)
     found = [made[0].predict(xgb.DMatrix(x), output_margin=True)]
     for more in ({"labelled": None}, {"teacher_weight": None}):

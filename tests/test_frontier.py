@@ -241,7 +241,6 @@ def test_constraints_within_labels_are_measured_with_both_steps(constraint):
         alone[step] = found(lambda sex, step=step: constraint(sex, hessian=step), n=200, n_boot=0)
     assert frontier.table["hessian"].tolist() == ["none", "damped", "full", "damped", "full"]
     assert frontier.table.index.tolist() == [0, 3, 3, 30, 30]
-    # What the user chose is measured alone.
     assert alone["adaptive"].table["hessian"].tolist() == ["none", "adaptive", "adaptive"]
     of_full = frontier.table[frontier.table["hessian"].isin(["none", "full"])]
     pd.testing.assert_frame_equal(of_full, alone["full"].table)

@@ -64,7 +64,6 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
             with pytest.raises(ValueError, match=r"sensitive_features.*one group"):
                 call()
         return
-    # The names and the rows of each group are the same, in the same order.
     rates = metrics.selection_rate(None, Y, sensitive_features=features)
     importance = fair_importance(BOOSTER, X, Y, sensitive_features=features)
     assert rates.index.tolist() == importance.attrs["groups"] == groups.names.tolist()

@@ -335,7 +335,6 @@ def test_invariances(seed, metric, bound):
     # What the groups are called changes nothing, in particular not swapping two of them.
     names = rng.permutation(["p", "q", "r", "s"])[group]
     np.testing.assert_allclose(score(booster, X, y, sensitive_features=names, **kwargs), expected, atol=1e-13)
-    # The order of the rows changes nothing.
     order = rng.permutation(len(y))
     shuffled = score(booster, X[order], y[order], sensitive_features=group[order], **kwargs)
     np.testing.assert_allclose(shuffled, expected, atol=1e-13)
@@ -504,7 +503,6 @@ def test_every_form_of_the_same_data():
     }
     for X in forms.values():
         got = fair_importance(case.booster, X, case.y, sensitive_features=group)
-        # The same rows give the same scores, whatever holds them, under the booster's names.
         pd.testing.assert_frame_equal(got, expected)
     assert expected.index.tolist() == ["a", "b", "c", "same"]
     assert expected.index.name == "feature"
@@ -549,7 +547,6 @@ def test_nothing_of_the_users_is_changed():
     X, y, weight, labels = case.X.copy(), case.y.copy(), np.ones(len(group)), pd.DataFrame({"s": group})
     model, keywords = case.booster.save_raw("json"), {"sensitive_features": labels, "sample_weight": weight}
     first = fair_importance(case.booster, X, y, **keywords)
-    # A second call with the same objects gives the same, and the objects are what they were.
     pd.testing.assert_frame_equal(fair_importance(case.booster, X, y, **keywords), first)
     pd.testing.assert_frame_equal(X, case.X)
     assert labels.columns.tolist() == ["s"]

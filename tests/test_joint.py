@@ -14,6 +14,7 @@ import xgboost as xgb
 from helpers_problems import (
     AMOUNTS,
     BLENDED,
+    CLASSES,
     TARGETS,
     Problem,
     assert_same_model,
@@ -179,7 +180,6 @@ def test_both_boosters_start_at_the_intercept_of_xgboost(name, weighted):
     ours = pi_xgb.train(rows.params(), rows.dtrain(weighted=weighted), 3, **keywords)
     plain = xgb.train(rows.params(), rows.dtrain(weighted=weighted), 1)
     np.testing.assert_allclose(base_score_of(ours), base_score_of(plain), rtol=2e-4, atol=2e-6)
-    # The teacher starts at the student's own base_score.
     params = rows.params(base_score=base_score_of(ours))
     theirs = {key: params[key] for key in ("objective", "num_class", "base_score") if key in params}
     theirs |= own
@@ -208,11 +208,17 @@ def test_a_base_margin_of_the_student_is_no_start_for_the_teacher(name):
             first.append(super().q(mean, label, weight).copy())
             return first[-1]
 
-    dtrain = rows.dtrain(weighted=True, base_margin=rows.margin)
-    pi_xgb.train(rows.params(), dtrain, 1, teacher=Watched(rows.dprivileged(), rows.params()))
-    labels = one_hot(rows.objective, rows.y)
-    expected = start_at(rows.objective, np.average(labels, axis=0, weights=rows.weight))
-    np.testing.assert_allclose(first[0], np.broadcast_to(expected, first[0].shape), rtol=2e-5, atol=2e-6)
+    rows.margin[0] = rows.margin.max()
+    for margin in (rows.margin, -rows.margin):
+        dtrain = rows.dtrain(weighted=True, base_margin=margin)
+        teacher, objective = (kind(rows.dprivileged(), params=rows.params()) for kind in (Watched, JointObjective))
+        pi_xgb.train(rows.params(), dtrain, 1, teacher=teacher)
+        by_objective(rows.params(), dtrain, 1, objective)
+        if name not in CLASSES:  # a margin that all classes share moves no mean
+            assert base_score_of(objective.teacher.booster) == pytest.approx(base_score_of(teacher.booster), abs=2e-6)
+        labels = one_hot(rows.objective, rows.y)
+        expected = start_at(rows.objective, np.average(labels, axis=0, weights=rows.weight))
+        np.testing.assert_allclose(first[-1], np.broadcast_to(expected, first[-1].shape), rtol=2e-5, atol=2e-6)
 
 
 def logistic() -> tuple[Problem, dict[str, Any]]:
@@ -402,7 +408,8 @@ def test_a_linear_booster_alternates_as_well():
 
 def test_the_objective_is_that_of_params_or_binary():
     rows, _ = logistic()
-    assert JointObjective(rows.dprivileged()).objective == "binary:logistic"
+    for params in (None, {"num_class": 1}):
+        assert JointObjective(rows.dprivileged(), params=params).objective == "binary:logistic"
     assert JointObjective(rows.dprivileged(), params={"num_class": 2}).objective == "multi:softmax"
     found = JointObjective(rows.dprivileged(), A, {"objective": "reg:logistic", "scale_pos_weight": 3.0})
     assert (found.objective, found.scale_pos_weight, found.kl_weight) == ("reg:logistic", 3.0, A)

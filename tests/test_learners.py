@@ -178,10 +178,13 @@ def test_a_row_of_several_targets_has_the_mean_of_their_exposures_as_weight():
 # --- the forest ----------------------------------------------------------------------------------------------------
 
 
-def test_a_forest_takes_the_device_of_the_student_and_saves_no_histograms_by_the_number_of_rows():
+def test_params_of_a_forest_depend_on_rows_outputs_objective_and_device():
     spec = Spec.read({"objective": "binary:logistic", "device": "cuda"})
     assert ["device" in forest._params(spec, 5, 1, n, 150) for n in (299_999, 300_000)] == [False, True]
     assert ["max_cached_hist_node" in forest._params(spec, 5, 1, n, 150) for n in (10_000, 10_001)] == [True, False]
+    of_numbers = [forest._params(Spec.read({}), 5, 1, n, 150) for n in (499, 500)]
+    assert [(params["max_depth"], params["max_bin"]) for params in of_numbers] == [(14, 64), (14, 32)]
+    assert [forest._params(spec, 5, n, 9, 150)["num_parallel_tree"] for n in (1, 3, 4, 9)] == [150, 100, 75, 50]
 
 
 def test_a_forest_has_fewer_trees_beside_a_linear_model():
@@ -328,6 +331,13 @@ def test_missing_values_and_categories_have_indicators_and_unseen_ones_none():
     np.testing.assert_allclose(model.values, label, atol=0.7)
     unseen = model.predict(matrix(np.float32([[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 0, 8]]), category=True))
     assert abs(unseen[3] - unseen[:3].mean()) < 3
+
+
+def test_levels_beyond_the_256_of_most_weight_share_a_mean():
+    codes, label = np.arange(258, dtype=np.float32), np.random.default_rng(0).normal(size=258)
+    mean = predicted("linear", "reg:squarederror", codes[:, None], label, weight=500 - codes, category=True)
+    assert len(np.unique(mean)) == 257
+    assert mean[256] == mean[257]
 
 
 @pytest.mark.parametrize("name", ["count:poisson", "reg:gamma", "reg:tweedie", "reg:squarederror"])

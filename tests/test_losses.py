@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_problems import OBJECTIVES, OF_TARGETS, engines_of
+from helpers_problems import OBJECTIVES, OF_TARGETS, engines_of, mean_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -143,8 +143,8 @@ def test_mean_is_the_one_of_the_definition(name):
     loss = LOSSES[name]
     for margin in (draw_margins(loss), extreme_margins(loss)):
         expected = REFERENCE_MEAN[name](margin.astype(np.float64))
-        # The mean of a margin is that of the definition, at margins of +-1e3 as well.
         np.testing.assert_allclose(loss.mean(margin), expected, rtol=1e-5, atol=1e-30)
+        np.testing.assert_allclose(loss.mean(margin), mean_of(name, margin), rtol=1e-6)
 
 
 @every_loss
@@ -184,7 +184,6 @@ def test_hessian_is_the_slope_of_the_gradient(name, margins):
     times = 2 if loss.multiclass else np.exp(0.7) if name == "count:poisson" else 1
     _, hess = loss.gradient(loss.mean(margin), target, factor)
     assert (hess >= column(factor, hess) * np.float32(1e-16)).all()
-    # The Hessian is the derivative of the gradient, but for the floor.
     mean = loss.mean(margin)
     bound = 1e-5 + 2 * rounding_of(loss, mean, target) / step
     if loss.has_exposure:  # a difference over a step is no slope where the curve grows on and on
@@ -198,7 +197,6 @@ def test_nothing_overflows_and_no_row_loses_its_hessian(name):
     margin = extreme_margins(loss)
     for target in (draw_targets(loss, len(margin)), np.full(margin.shape, max(loss.range.low, 0), np.float32)):
         grad, hess = loss.gradient(loss.mean(margin), target, np.float32(1))
-        # At +-1e3 gradient and Hessian are finite, and the Hessian is at least XGBoost's own floor.
         assert np.isfinite(grad).all()
         assert np.isfinite(hess).all()
         assert hess.min() >= np.float32(1e-16)
@@ -210,8 +208,14 @@ def test_beyond_60_an_exponential_stays(name):
     loss, margin = LOSSES[name], np.array([-1e3, -60, 60, 1e3], np.float32)
     mean = loss.mean(margin)
     np.testing.assert_array_equal(mean[::3], mean[1:3])
+    np.testing.assert_allclose(mean[1:3], np.exp([-60, 60]), rtol=1e-6)
     for value in loss.gradient(mean, np.ones(4, np.float32), np.float32(1e9)):
         assert np.isfinite(value).all()
+
+
+def test_a_mean_whose_logarithm_is_the_label_stays_above_minus_1():
+    mean = LOSSES["reg:squaredlogerror"].mean(np.array([-3, -1, -0.5, 5], np.float32))
+    np.testing.assert_array_equal(mean, np.float32([1e-6 - 1, 1e-6 - 1, -0.5, 5]))
 
 
 def test_params_that_enter_a_gradient_are_read():
@@ -280,7 +284,6 @@ def test_weight_zero_is_the_plain_gradient_to_the_bit(name, teachers):
     q = draw_targets(loss, len(p))
     target, total = blend(loss, label, [(q, 0.0)] * teachers, p)
     grad, hess = loss.gradient(p, target, np.float32(total))
-    # A teacher that counts nothing leaves p - y and the plain Hessian, to the bit.
     np.testing.assert_array_equal(grad, loss.slope(p, loss.one_hot(label, p)))
     np.testing.assert_array_equal(hess, np.maximum(loss.curvature(p, target), np.float32(1e-16)))
     # A weight on the rows multiplies both, to the bit.
@@ -330,13 +333,8 @@ def test_results_are_fresh_arrays_of_float32(name):
     inputs = [margin, label, q, factor, p]
     before = [array.copy() for array in inputs]
     target, _ = blend(loss, label, [(q, 0.5), (q, 1.5)], p)
-    results = [
-        loss.mean(margin),
-        loss.predict(margin),
-        loss.one_hot(label, p),
-        target,
-        *loss.gradient(p, target, factor),
-    ]
+    shown = [loss.mean(margin), loss.predict(margin), loss.one_hot(label, p)]
+    results = [*shown, target, *loss.gradient(p, target, factor)]
     # XGBoost would convert, and a float64 intermediate costs memory and bits.
     assert {result.dtype for result in results} == {np.dtype(np.float32)}
     for array, copy in zip(inputs, before, strict=True):

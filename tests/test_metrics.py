@@ -92,10 +92,8 @@ class TestAgainstDefinitions:
         unit = np.ones(len(y)) if w is None else w
         got = RATES[name](y, d, sensitive_features=g, sample_weight=w)
         expected = [rate_by_hand(name, y[g == a], d[g == a], unit[g == a]) for a in sorted(set(g))]
-        # A rate per group is the share that its definition counts.
         np.testing.assert_allclose(got.to_numpy(), expected, rtol=1e-12)
         assert list(got.index) == sorted(set(g))
-        # Without groups it is one number over all rows.
         np.testing.assert_allclose(RATES[name](y, d, sample_weight=w), rate_by_hand(name, y, d, unit), rtol=1e-12)
 
     @pytest.mark.parametrize("name", GAPS)
@@ -105,7 +103,6 @@ class TestAgainstDefinitions:
         y, d, g = drawn
         w = np.random.default_rng(len(y)).random(len(y)) + 0.1 if weighted else None
         got = GAPS[name](y, d, sensitive_features=g, sample_weight=w)
-        # The metric is the largest difference over all pairs.
         expected = gap_by_hand(name, y, d, g, np.ones(len(y)) if w is None else w)
         assert got == pytest.approx(expected, abs=1e-12)
 
@@ -147,7 +144,6 @@ class TestProperties:
         value = metric(y, d, sensitive_features=g)
         # Shares are between 0 and 1, and so are differences; two of them sum to 2 at most.
         assert 0 <= value <= (2 if name == "equalized_odds" else 1)
-        # The order of the rows does not matter.
         order = random.sample(range(len(y)), len(y))
         assert metric(y[order], d[order], sensitive_features=g[order]) == pytest.approx(value, abs=1e-12)
         # What the groups are called, and in which order they sort, does not matter.
@@ -159,7 +155,6 @@ class TestProperties:
         for scale in (1, 0.25):
             weighted = metric(y, d, sensitive_features=g, sample_weight=scale * weight)
             assert weighted == pytest.approx(repeated, abs=1e-12)
-        # Groups of the same rows have no difference.
         twice = np.repeat(["a", "b"], len(y))
         assert metric(np.r_[y, y], np.r_[d, d], sensitive_features=twice) == 0
 
@@ -196,7 +191,6 @@ class TestFormsOfInput:
     def test_any_container_gives_the_same(self, name, label, group):
         expected = GAPS[name](self.y, self.d, sensitive_features=self.g)
         got = GAPS[name](label(self.y), label(self.d), sensitive_features=group(self.g))
-        # Rows are matched by position, whatever holds them.
         assert got == expected
 
     @pytest.mark.parametrize("name", [*GAPS, "recall", "abroca", "group_report", "disparity_report"])
@@ -217,7 +211,6 @@ class TestFormsOfInput:
         pasted = table["sex"] + table["band"].astype(str)
         for metric in (*GAPS.values(), metrics.selection_rate):
             several = metric(y, d, sensitive_features=table)
-            # Intersections are the groups of the pasted columns, in the same order.
             np.testing.assert_array_equal(several, metric(y, d, sensitive_features=pasted))
         rates = metrics.selection_rate(y, d, sensitive_features=table)
         assert rates.index.names == ["sex", "band"]
@@ -248,7 +241,6 @@ class TestUndefined:
         with pytest.warns(UndefinedRateWarning) as caught:
             assert np.isnan(metrics.equalized_odds(self.y, self.d, sensitive_features=self.g))
         assert [("'b'" in str(w.message), "'c'" in str(w.message)) for w in caught] == [(True, False), (False, True)]
-        # The warning points at the line of the user.
         assert {w.filename for w in caught} == {__file__}
         # Parity needs no labels, so nothing is undefined there.
         assert metrics.statistical_parity(self.y, self.d, sensitive_features=self.g) > 0

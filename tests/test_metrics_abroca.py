@@ -134,7 +134,6 @@ class TestSecondFormulations:
         assert metrics.abroca(y, s, sensitive_features=g) == max(pairs)
         each = metrics.one_vs_rest(metrics.abroca, y, s, sensitive_features=g)
         by_hand = [metrics.abroca(y, s, sensitive_features=g == a) for a in range(n_groups)]
-        # Or each group against all other rows together.
         np.testing.assert_allclose(each, by_hand, atol=1e-15)
 
 
@@ -144,9 +143,7 @@ class TestProperties:
     def test_invariances(self, drawn, random):
         y, s, g = drawn
         area = metrics.abroca(y, s, sensitive_features=g)
-        # Symmetric in the groups.
         assert metrics.abroca(y, s, sensitive_features=1 - g) == area
-        # The order of the rows does not matter.
         order = random.sample(range(len(y)), len(y))
         assert metrics.abroca(y[order], s[order], sensitive_features=g[order]) == pytest.approx(area, abs=1e-14)
         # Only the order of the scores counts: margins do as well as probabilities.

@@ -155,7 +155,6 @@ def test_watch_refuses_wrong_groups_and_thresholds(data):
             metrics.watch("abroca", wrong)
     with pytest.raises(TypeError, match="got ndarray in place of a DMatrix"):
         metrics.watch("abroca", [(x, g)])
-    # Groups of the wrong length are found before training.
     with pytest.raises(ValueError, match=r"sensitive_features must .* 100 rows, got 99"):
         metrics.watch("abroca", [(dmatrix, g[:99])])
     with pytest.raises(TypeError, match="threshold must be one number"):

@@ -108,6 +108,14 @@ def test_targets_of_several_scales_count_the_same():
     np.testing.assert_allclose(mixture_weights(loss, label, weight, means), alone, atol=1e-3)
 
 
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_the_unit_of_amounts_changes_no_weight(name):
+    label, means = members(name, 80, seed=0)
+    loss, unit = LOSSES[name], np.float32(2.0**-40)
+    found = mixture_weights(loss, label, None, means)
+    np.testing.assert_allclose(mixture_weights(loss, label * unit, None, [m * unit for m in means]), found, atol=1e-3)
+
+
 @pytest.mark.parametrize("name", WITH_MEAN)
 def test_the_best_member_counts_the_more_the_more_rows_there_are(name):
     shares = []

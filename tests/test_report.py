@@ -203,7 +203,6 @@ def test_performance_equals_scikit_learn(full, data):
         for (metric, value), cell in zip(expected.items(), shown, strict=True):
             found = full["numbers"][name][metric, "all rows"]
             assert found[0] == pytest.approx(value, rel=1e-7)
-            # The page shows the same numbers, rounded.
             assert cell == "{:.4f}\n{:.4f} to {:.4f}".format(*found)
 
 

@@ -131,7 +131,6 @@ def test_a_selection_changes_nothing_of_the_users_and_keeps_nothing_of_the_data(
     assert params == before[0]
     for now, then in zip((dtrain.get_label(), dtrain.get_weight(), privileged.get_label()), before[1:], strict=True):
         assert np.array_equal(now, then)
-    # The same objects again give the same table.
     assert select(params, dtrain, ROUNDS, privileged=privileged, **settings).table.equals(first.table)
 
 

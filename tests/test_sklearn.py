@@ -176,7 +176,6 @@ def test_at_kl_weight_0_it_is_the_estimator_of_xgboost(classes, parameters):
         guided.fit(x[fit], y[fit], privileged=z[fit], eval_set=sets, eval_privileged=[None, None], **keywords)
         own = plain(classes, random_state=1, **parameters).fit(x[fit], y[fit], eval_set=sets, **keywords)
 
-    # Predictions, history and best round are XGBoost's to the bit, for all of its parameters.
     assert np.array_equal(guided.predict(x), own.predict(x))
     if classes:
         assert np.array_equal(guided.predict_proba(x), own.predict_proba(x))
@@ -287,7 +286,6 @@ def test_privileged_features_of_every_kind(kind):
     model = estimator(privileged_features=["z0", "z1"] if named else [2, 3])
     model.fit(KINDS[kind](both), y, eval_set=[(KINDS[kind](both), y)], verbose=False)
 
-    # Privileged columns inside X teach what they teach as a table apart.
     expected = estimator().fit(x, y, privileged=z)
     assert np.array_equal(model.predict_proba(KINDS[kind](both)), expected.predict_proba(x))
     # At predict they may be missing.
@@ -547,7 +545,6 @@ def test_save_and_load(classes, ending, tmp_path):
     model.save_model(tmp_path / f"model.{ending}")
     loaded = estimator(classes)
     loaded.load_model(tmp_path / f"model.{ending}")
-    # The file gives back an estimator that predicts, by the names of the classes.
     assert np.array_equal(loaded.predict(x), model.predict(x))
     if classes:
         assert loaded.classes_.tolist() == model.classes_.tolist()

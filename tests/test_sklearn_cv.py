@@ -45,7 +45,6 @@ def test_a_fitted_estimator_is_the_choice_of_select(classes, standard_errors):
     dtrain, privileged = xgb.DMatrix(x, y, weight=weight), xgb.DMatrix(z, y)
     few = {**FEW, "teacher": "boosted", "standard_errors": standard_errors, "progress": False}
     expected = select(params, dtrain, 6, privileged=privileged, **few)
-    # The same table to the last digit, and the same model.
     assert model.selection_.table.equals(expected.table)
     booster = expected.train(dtrain, privileged=privileged)
     assert np.array_equal(model.get_booster().predict(dtrain), booster.predict(dtrain))

@@ -184,7 +184,6 @@ def test_labelled_folds(classes, shuffle):
         # Labelled rows are dealt as scikit-learn deals them, the others train in every fold and are tested in none.
         assert test.tolist() == known[out].tolist()
         assert sorted([*train, *test]) == list(range(N))
-    # With all labels it is scikit-learn's own splitter.
     own = (StratifiedKFold if classes else KFold)(4, **options).split(rows.x, rows.full)
     for ours, expected in zip(splitter.split(rows.x, rows.full), own, strict=True):
         assert [part.tolist() for part in ours] == [part.tolist() for part in expected]

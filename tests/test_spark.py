@@ -67,7 +67,6 @@ def test_sparse_vectors_in_a_pipeline_give_the_trees_of_one_machine(vectors, own
     fitted = Pipeline(stages=[estimator]).fit(vectors)
     model = fitted.stages[-1]
     alone = on_one_machine(BINARY, "y", missing=0.0, **own)
-    # Two tasks end with the model of one machine, to the bit, whatever form the rows have.
     assert trees(model.get_booster()) == trees(renamed(alone))
     # The native engine cannot evaluate the rows whose labels it replaces.
     is_native = "engine" in own
@@ -189,7 +188,6 @@ def test_the_model_is_xgboosts_own_and_knows_no_privileged_column(weighted, fram
     path = str(tmp_path / "model")
     weighted.save(path)
     loaded = SparkXGBClassifierModel.load(path)
-    # What is saved and loaded is a model of xgboost.spark, which says the same.
     assert type(weighted) is type(loaded) is SparkXGBClassifierModel
     assert trees(loaded.get_booster()) == trees(weighted.get_booster())
     # It reads features only, and predicts what its plain booster predicts.
@@ -225,7 +223,6 @@ def test_an_estimator_is_saved_with_its_settings(spark, tmp_path):
     )
     estimator.save(str(tmp_path / "estimator"))
     loaded = pis.PrivilegedSparkXGBClassifier.load(str(tmp_path / "estimator"))
-    # Every setting comes back, and another weight (a grid's, for example) touches the copy only.
     assert type(loaded) is pis.PrivilegedSparkXGBClassifier
     assert settings_of(loaded) == settings_of(estimator)
     assert settings_of(estimator.copy({estimator.kl_weight: 9.0}))["kl_weight"] == 9.0
@@ -443,6 +440,5 @@ def test_a_killed_task_ends_the_training(frame, weighted):
     received = outcome(lambda: pis.PrivilegedSparkXGBClassifier(**SETTINGS, callbacks=[dying()]).fit(frame), 240)
     assert isinstance(received, Exception)
     assert "barrier" in str(received)
-    # The session goes on.
     again = pis.PrivilegedSparkXGBClassifier(**SETTINGS, weight_col="weight").fit(frame)
     assert trees(again.get_booster()) == trees(weighted.get_booster())

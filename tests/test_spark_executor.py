@@ -35,7 +35,6 @@ def test_a_killed_executor_ends_the_training_and_another_takes_its_place(spark):
     result = fit(callbacks=[dying(executor=True)])
     assert isinstance(result, Exception)
     assert "barrier" in str(result)
-    # The session goes on.
     again = fit()
     assert not isinstance(again, Exception), again
     assert trees(again.get_booster()) == trees(on_one_machine(BINARY, "y", teacher="boosted"))

@@ -102,6 +102,7 @@ def test_train_gives_the_model_of_stacked_rows(name, engine, case):
         ("reg:tweedie", {"tweedie_variance_power": 1.9}),
         ("survival:aft", {"aft_loss_distribution": "extreme"}),
         ("reg:pseudohubererror", {"huber_slope": 0.3}),
+        ("reg:quantileerror", {"quantile_alpha": "0.3"}),
     ],
 )
 def test_params_of_the_objective_count_in_every_engine(objective, own):

@@ -158,7 +158,6 @@ def test_locks_do_not_keep_matrices_alive():
 
 def test_callback_may_train_on_the_same_matrices():
     shared, inner = Shared(), []
-    # A training inside a training of the same thread does not wait for itself.
     at_the_same_time(lambda: shared.train("jpib", callbacks=[Callback(lambda: inner.append(shared.train("plain")))]))
     assert len(inner) == 4
     assert_same_model(inner[0], Shared().train("plain"))

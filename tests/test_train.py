@@ -158,7 +158,6 @@ SILENT: dict[str, Callable[[Table], dict[str, Any]]] = {
 def test_without_a_teacher_that_counts_everything_is_that_of_xgboost(case: dict[str, Any], kind: str) -> None:
     assume(possible(case) and not (kind == "jpib" and (case["continued"] or case["booster"] == "dart")))
     event(f"{kind}, {case['booster']}")
-    # Model file, configuration, history, attributes and predictions are xgboost.train's, to the bit.
     assert run(pi_xgb.train, case, make=SILENT[kind]) == run(xgb.train, case)
 
 
@@ -613,7 +612,6 @@ def test_teachers_can_teach_again() -> None:
         pi_xgb.JointTeacher(privileged_of(data), params),
     ):
         models = [model_text(pi_xgb.train(params, matrix(data), 4, teacher=teacher)) for _ in range(2)]
-        # One teacher object, two trainings, one model.
         assert models[0] == models[1]
 
 
@@ -789,7 +787,6 @@ def test_a_plain_xgboost_reads_the_model_where_pi_xgb_cannot_be_imported(tmp_pat
         command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False, env={**os.environ}
     )
     assert done.returncode == 0, done.stderr
-    # Another process, without this library, predicts the same to the bit from the file alone.
     assert done.stdout.split() == expected
 
 

@@ -292,7 +292,6 @@ def test_xgboosts_own_test_passes_with_pi_xgb_in_its_place(
             "dtest": xgboost.DMatrix(x[150:], y[150:]),
         }
     run_helper(helper, arguments)
-    # It passed; and what it trained, it trained through us.
     assert sum(in_place.values()) > 0
 
 

@@ -35,8 +35,9 @@ def match_distributions(table: Table, stratum: Array) -> Array:
     # Strata lie one after another on one axis of ranks: one search serves all of them.
     axis = pooled.cell + step_end
     lowest, highest = (edge[at] for edge in bounds(pooled.cell, n_strata))
-    first = np.searchsorted(axis, at + (begin + _TOLERANCE * width), side="right").clip(lowest, highest - 1)
-    last = np.searchsorted(axis, at + (end - _TOLERANCE * width)).clip(lowest, highest - 1)
+    # Ranks of 0 and 1, of lines without weight, are also those of the stratum before and after.
+    first = np.minimum(np.searchsorted(axis, at + (begin + _TOLERANCE * width), side="right"), highest - 1)
+    last = np.maximum(np.searchsorted(axis, at + (end - _TOLERANCE * width)), lowest)
 
     value = pooled.value.astype(np.float64)
     area = np.cumsum(value * (step_end - step_begin))

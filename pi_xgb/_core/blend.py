@@ -66,8 +66,7 @@ def weighted_mean(target: Array, weight: Array | None) -> Array:
     sums = global_sum(np.append(np.atleast_1d(to_host(total)), rows))
     if sums[-1] <= 0:
         raise ValueError("the weights of dtrain sum to 0: give at least one row a positive weight")
-    mean = sums[:-1] / sums[-1]
-    return mean if target.ndim == 2 else mean[0]
+    return np.reshape(sums[:-1] / sums[-1], target.shape[1:])
 
 
 def hessian_share(total: Any, adaptive: Any, eta: float, *, damped: bool) -> Any:
@@ -164,7 +163,7 @@ class Distillation:
             return
         n_rows, weight = self.training.n_rows, self.training.weight
         weights, rows = global_sum(np.array([n_rows if weight is None else float(weight.sum()), n_rows], np.float64))
-        if weights / max(rows, 1) <= _HEAVIEST * regularisation:
+        if weights / rows <= _HEAVIEST * regularisation:
             self._averages = averages
 
     def start(self, student: Student | None) -> None:
@@ -237,7 +236,7 @@ class Distillation:
             return Distillation(training.replace(spec=on_host, guides=guides)).base_score()
         weight = moved_to(self._xp, training.weight) if training.is_uniform else self.row_factor
         mean = weighted_mean(self._fixed, weight)
-        if any(guide.teacher.about.is_noisy for guide in training.guides) and self.loss.range != NUMBERS:
+        if any(guide.teacher.about.is_noisy for guide in training.guides):
             mean = np.clip(mean, self.loss.range.low + _EDGE, self.loss.range.high - _EDGE)
         return self.loss.estimated_base_score(mean, training.spec.scale_pos_weight)
 

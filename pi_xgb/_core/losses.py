@@ -212,7 +212,7 @@ class Loss:
 
         NaN for rows of total weight 0, and for objectives without a mean.
         """
-        weights = np.ones(len(label)) if weight is None or not weight.size else weight
+        weights = np.ones(len(label)) if weight is None else weight
         if not (self.has_gradient and weights.sum() > 0):
             return float("nan")
         target = self.one_hot(label, mean)

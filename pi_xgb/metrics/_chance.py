@@ -58,7 +58,7 @@ def statistics(
         return {"between": ""}
     counts = _counts(rows, name)
     known = np.flatnonzero(counts.sum(axis=2).all(axis=0))
-    gap = Gap(counts[:, known], of_curves=name == "abroca")
+    gap = Gap(counts[:, known], of_curves=name not in COMPARED)
     # Cells of scores are too coarse to tell which curves are furthest apart.
     pair = pair_of_curves if gap.of_curves and pair_of_curves else known[list(gap.widest_pair)]
     found: Statistics = {"between": " – ".join(in_words(rows.groups.names[int(code)]) for code in pair)}
@@ -75,15 +75,15 @@ def statistics(
 
 def _counts(rows: Decisions, name: str) -> Values:
     """Return the counts of what the metric compares; with weights, effective sample sizes (Kish)."""
-    if name == "abroca":
-        cuts = np.unique(np.quantile(rows.scores, np.arange(1, CELLS) / CELLS, method="higher"))
-        cell = len(cuts) - np.searchsorted(cuts, rows.scores, side="right")
-        strata, n_cells = [(rows.labels == label, cell) for label in (False, True)], CELLS
-    else:
+    if name in COMPARED:
         rates = [RATES[rate] for rate in COMPARED[name]]
         cell = rows.cell
         strata = [(np.isin(cell, rate.denominator), np.isin(cell, rate.numerator).astype(np.intp)) for rate in rates]
         n_cells = 2
+    else:
+        cuts = np.unique(np.quantile(rows.scores, np.arange(1, CELLS) / CELLS, method="higher"))
+        cell = len(cuts) - np.searchsorted(cuts, rows.scores, side="right")
+        strata, n_cells = [(rows.labels == label, cell) for label in (False, True)], CELLS
     # Only proportions of weights matter, and squares of large weights overflow.
     weight, n_groups = rows.weights / rows.weights.max(), rows.groups.count
     counts = np.zeros((len(strata), n_groups, n_cells))
@@ -109,8 +109,8 @@ class Gap:
 
     @cached_property
     def sizes(self) -> Counts:
-        """The rows of each stratum and group, ``(S, k)``; at least one."""
-        return np.asarray(np.maximum(np.rint(self.counts.sum(axis=2)), 1), np.int64)
+        """The rows of each stratum and group, ``(S, k)``; effective sizes are 1 at least."""
+        return np.asarray(np.rint(self.counts.sum(axis=2)), np.int64)
 
     @cached_property
     def widest_pair(self) -> tuple[int, int]:
@@ -160,8 +160,7 @@ class Gap:
         first, second = self.widest_pair
         between = self.observed[:, first] - self.observed[:, second]
         place = self._places(between)
-        middle, half = (place.max() + place.min()) / 2, (place.max() - place.min()) / 2
-        crowded = middle + np.clip(CROWDED * (place - middle), -half, half)
+        crowded = np.clip(CROWDED * place, -0.5, 0.5)
         along = between if between.any() else np.ones(between.size)
         crowded_path = self._path(along[:, None] * crowded, noise, value)
         # A difference in proportion to the noise keeps its sign, so that noise adds least to the gap.
@@ -187,7 +186,7 @@ class Gap:
     def _places(self, between: Values) -> Values:
         """Return where each group lies between the two furthest apart, from -1/2 to 1/2."""
         if not between.any():  # if all groups are equal, any order will do
-            return np.where(np.arange(self.observed.shape[1]) % 2, 0.5, -0.5)
+            return np.asarray(np.arange(self.observed.shape[1]) % 2 - 0.5, np.float64)
         first, second = self.widest_pair
         middle = (self.observed[:, first] + self.observed[:, second]) / 2
         return np.clip((self.observed - middle[:, None]).T @ between / (between @ between), -0.5, 0.5)

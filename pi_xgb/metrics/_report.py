@@ -130,4 +130,5 @@ def _row_names(groupings: list[Groups], n_columns: int) -> pd.Index:
         raise ValueError(f"sensitive_features must not contain {ALL!r}, the name of the margins: rename the group")
     if n_columns > 1:
         return pd.MultiIndex.from_tuples(list(names.itertuples(index=False, name=None)), names=features)
-    return pd.Index(names[features[0]].tolist(), name=features[0], tupleize_cols=False)  # type: ignore[no-any-return]
+    (feature,) = features
+    return pd.Index(names[feature].tolist(), name=feature, tupleize_cols=False)  # type: ignore[no-any-return]

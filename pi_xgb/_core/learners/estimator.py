@@ -126,7 +126,7 @@ class Estimator:
         name, frozen = type(self.estimator).__name__, is_frozen(self.estimator)
         wanted = list(self.classes if frozen and self.classes is not None else range(self.spec.n_classes or 2))
         own = list(getattr(self.estimator, "classes_", wanted))
-        if q.ndim != 2 or q.shape[1] != len(own):
+        if q.shape[1:] != (len(own),):
             raise ValueError(f"the predict_proba of {name} must have {len(own)} columns (classes), got shape {q.shape}")
         if not set(own) <= set(wanted) or (frozen and len(own) < len(wanted)):
             raise ValueError(f"the teacher {name} must have the classes of y, {wanted[:5]}, got {own[:5]}: fit it on y")

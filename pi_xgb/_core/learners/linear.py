@@ -238,7 +238,7 @@ class Encoding:
     def __init__(self, values: Array, is_category: Array, weight: Array) -> None:
         self._numbers, self._categories = np.flatnonzero(~is_category), np.flatnonzero(is_category)
         moments = {column: _moments(values[:, column], weight) for column in self._numbers}
-        self._moments = {column: found for column, found in moments.items() if np.isfinite(found[1])}
+        self._moments = {column: found for column, found in moments.items() if found is not None}
         self._mostly_absent = [np.isnan(values[:, column]).mean() > 0.5 for column in self._numbers]
         self._levels = [_frequent_levels(values[:, column], weight) for column in self._categories]
 
@@ -266,15 +266,15 @@ class Encoding:
         return Design(numbers, sparse.csr_array((np.ones(len(row)), (row, indicator)), shape=(len(values), width)))
 
 
-def _moments(column: Array, weight: Array) -> tuple[np.float64, np.float64]:
-    """Mean and standard deviation of the values that are there; the latter infinite where they do not differ."""
+def _moments(column: Array, weight: Array) -> tuple[np.float64, np.float64] | None:
+    """Mean and standard deviation of the values that are there; None where they do not differ."""
     present = ~np.isnan(column) & (weight > 0)
     if not present.any():
-        return np.float64(0), np.float64(np.inf)
+        return None
     values, weight = column[present].astype(np.float64), weight[present]
     mean = np.average(values, weights=weight)
     deviation = np.sqrt(np.average((values - mean) ** 2, weights=weight))
-    return mean, deviation if deviation > 1e-12 * abs(mean) else np.float64(np.inf)
+    return (mean, deviation) if deviation > 1e-12 * abs(mean) else None
 
 
 def _frequent_levels(column: Array, weight: Array) -> Array:
