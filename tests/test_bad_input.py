@@ -416,6 +416,8 @@ CASES: dict[str, list[Case]] = {
         value_error(("train boosted", "cv boosted"), "privileged and teacher", teacher=np.full(N, 0.5)),
         type_error(Q, "teacher", "DMatrix", "privileged=", q=lambda c: c.privileged),
         type_error(Q, "ModelTeacher", q=lambda c: len),
+        value_error(("train", "KLObjective"), "must sum to 1", q=lambda c: np.full((N, 3), 0.6), objective=SOFTPROB),
+        type_error(("fit_teacher",), "seed", "'a'", seed="a"),
         type_error(("KLObjective",), "ModelTeacher", q=lambda c: LogisticRegression()),
         type_error(("KLObjective",), "'boosted'", "fit_teacher", q="boosted"),
         value_error((*PLAIN, "train boosted"), "teacher must be one of", "'mixed'", "everything", teacher="everything"),
@@ -529,7 +531,7 @@ CASES: dict[str, list[Case]] = {
         value_error(
             ("train boosted", "fit_teacher", "cv boosted"), "crossfit_groups", "crossfit", crossfit_groups=np.arange(N)
         ),
-        value_error(("train crossfit",), "2 distinct", "3 folds", crossfit=3, crossfit_groups=np.arange(N) % 2),
+        value_error(("train crossfit",), "crossfit of 3", "got 2", crossfit=3, crossfit_groups=np.arange(N) % 2),
         value_error(("train crossfit",), "crossfit_groups", "40", "2", crossfit_groups=[0, 1]),
         value_error(("train crossfit",), "crossfit_groups", "missing", crossfit_groups=[None, *range(N - 1)]),
         value_error((*PRIVILEGED[:1], "fit_teacher"), "num_boost_round", "0", rounds=0),

@@ -87,6 +87,15 @@ def test_the_rounds_before_are_left_alone():
     assert half.save_raw("json") == before
 
 
+def test_copies_continue_a_model_of_other_rows():
+    case = Problem("reg:pseudohubererror")
+    params, dtrain = case.params(), case.dtrain()
+    earlier = xgb.train(params, dtrain.slice(range(30)), 5)  # its splits are not among the cuts of all rows
+    found = pi_xgb.train(params, dtrain, 5, teacher=case.q, kl_weight=1e-9, xgb_model=earlier)
+    expected = xgb.train(params, dtrain, 5, xgb_model=earlier)
+    np.testing.assert_allclose(case.margins(found), case.margins(expected), atol=1e-4)
+
+
 # --- JPIB with its teacher carried along -----------------------------------------------------------------------
 
 

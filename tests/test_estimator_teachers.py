@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import xgboost as xgb
+from helpers_problems import Problem
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -65,9 +66,9 @@ def test_a_value_for_each_row(objective, q, expected):
         ("binary:logistic", [[1], [1]], r"2 columns .*, got shape \(2, 1\)"),
         ("binary:logistic", [[1.5, -0.5], [-0.5, 1.5]], "from -0.5 to 1.5"),
         ("count:poisson", [-1, 2], "from -1.0 to 2"),
-        ("binary:logistic", [[1, 1], [0, 1]], "must sum to 1 in each row, got sums from 1 to 2"),
-        ("multi:softprob", [[0, 0, 0], [0, 0, 1]], "must sum to 1 in each row, got sums from 0 to 1"),
-        ("binary:logistic", [[0.5, 0.49], [0, 1]], "must sum to 1 in each row, got sums from 0.99 to 1"),
+        ("binary:logistic", [[1, 1], [0, 1]], "must sum to 1, got sums from 1 to 2"),
+        ("multi:softprob", [[0, 0, 0], [0, 0, 1]], "must sum to 1, got sums from 0 to 1"),
+        ("binary:logistic", [[0.5, 0.49], [0, 1]], "must sum to 1, got sums from 0.99 to 1"),
         ("count:poisson", [-1e-5, 2], "from -1e-05 to 2"),
     ],
 )
@@ -207,3 +208,10 @@ def test_rows_without_values_are_not_predicted_by_an_estimator():
     with pytest.warns(UserWarning, match="5 of 60 rows have no privileged value"):
         teacher = pi_xgb.fit_teacher({"objective": "binary:logistic"}, matrix, teacher=LogisticRegression())
     assert np.isnan(teacher.values).tolist() == [True] * 5 + [False] * (len(z) - 5)
+
+
+def test_an_estimator_that_learns_bounds_of_censored_times_warns():
+    rows = Problem("survival:aft")
+    rows.fields["label_upper_bound"][:5] = np.inf
+    with pytest.warns(UserWarning, match="learns lower bounds as times"):
+        pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), 2, teacher=LinearRegression(), crossfit=2)

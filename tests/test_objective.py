@@ -288,6 +288,7 @@ class Model:
         (Model(["bad", "good"]), ValueError, "the classes of Model are"),
         (lambda z: 10 * z[:, 0], ValueError, r"q .*function.*\[0, 1\]"),
         ("the doctor", TypeError, r"predict_proba.*callable"),
+        (Model([np.arange(2), np.arange(2)]), TypeError, "model must have one output, got 2"),
         (LogisticRegression().fit([[0], [1]], [0, 1]).predict, TypeError, "model must give probabilities"),
     ],
 )

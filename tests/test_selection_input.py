@@ -108,7 +108,7 @@ def test_wrong_matrices():
     unequal = xgb.DMatrix(np.zeros((150, 2)), 1 - y)
     for given, error, message in [
         ((dtrain, few), ValueError, "must describe the 150 rows"),
-        ((dtrain, xgb.DMatrix(np.zeros((150, 2)))), ValueError, r"privileged must describe.*shape \(0,\).*label=y"),
+        ((dtrain, xgb.DMatrix(np.zeros((150, 2)))), ValueError, r"privileged must describe.*shape \(0,\).*label="),
         ((dtrain, unequal), ValueError, r"labels.*dtrain.*disagree"),
         ((dtrain, dtrain), ValueError, "dtrain itself"),
         ((ranked, privileged), ValueError, "without qid"),

@@ -197,6 +197,9 @@ def test_what_cannot_be_compared_is_refused_before_any_training(made: Made, why:
 def test_a_time_without_bounds_is_no_y(made: Made) -> None:
     with pytest.raises(ValueError, match="y must have two columns"):
         pi_xgb.compare(made.x, made.amount, made.z, params={"objective": "survival:aft"}, **COMPARED)
+    half_open = np.column_stack([made.amount, np.where(made.amount > made.amount.mean(), np.nan, made.amount)])
+    with pytest.raises(ValueError, match="an open end is numpy"):
+        pi_xgb.compare(made.x, half_open, made.z, params={"objective": "survival:aft"}, **COMPARED)
 
 
 def test_several_targets_are_refused_with_the_mend(made: Made) -> None:

@@ -40,7 +40,7 @@ def test_an_objective_trains_on_soft_labels_alone(name):
     np.testing.assert_array_equal(rows.margins(found), rows.margins(expected))
 
 
-@pytest.mark.parametrize("name", ["binary:logistic", "multi:softprob"])
+@pytest.mark.parametrize("name", ["binary:logistic", "multi:softprob", "reg:absoluteerror"])
 def test_a_matrix_without_labels_has_the_classes_of_q(name):
     rows = Problem(name)
     keywords = {"teacher": rows.q, "kl_weight": A, "labelled": none_labelled(rows)}

@@ -70,6 +70,15 @@ def test_a_teacher_that_sees_all_sees_both_matrices_side_by_side(kind, objective
     assert by_word.get_dump() != alone.get_dump()
 
 
+def test_privileged_with_a_part_of_dtrains_columns_is_read_beside_them():
+    rows = Problem("binary:logistic")
+    dtrain, privileged = rows.dtrain(), rows.dprivileged()
+    dtrain.feature_names, privileged.feature_names = list("abcd"), list("auv")
+    how = {"privileged": privileged, "allow_overlap": True, "teacher": "forest"}
+    by_default, by_word = (pi_xgb.train(rows.params(), dtrain, 3, teacher_sees=s, **how) for s in (None, "all"))
+    assert_same_model(by_default, by_word)
+
+
 def test_missing_values_categories_and_names_reach_the_teacher():
     rows = Problem("binary:logistic")
     z = pd.DataFrame(rows.z).add_prefix("z")
@@ -240,6 +249,13 @@ def without_values(kind: Any) -> tuple[Problem, Any]:
     with pytest.warns(UserWarning, match="no privileged value"):
         teacher = pi_xgb.fit_teacher(rows.params(), rows.dprivileged(), teacher=kind, crossfit=3)
     return rows, teacher
+
+
+def test_weights_per_row_in_a_list_count_in_rows_without_values_and_no_warning_says_otherwise():
+    rows = Problem("binary:logistic")
+    rows.z[::5] = np.nan
+    pairs = [("forest", np.full(rows.n, 2.0))]
+    assert pi_xgb.train(rows.params(), rows.dtrain(), 2, privileged=rows.dprivileged(), teacher=pairs)
 
 
 def test_q_of_an_estimator_is_nan_where_there_are_no_values():

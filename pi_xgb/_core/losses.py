@@ -56,8 +56,9 @@ class Range(NamedTuple):
         if not q.size:
             return
         if self.holds(low := float(q.min()), high := float(q.max()), slack):
-            if self.sums_to_one and q.ndim == 2 and not np.allclose(q.sum(axis=1), 1, atol=1e-3):
-                raise ValueError(f"the rows of {name} must sum to 1: give the probability of each class")
+            if self.sums_to_one and q.ndim == 2 and not np.allclose(sums := q.sum(axis=1), 1, atol=1e-3):
+                got = f"sums from {sums.min():g} to {sums.max():g}"
+                raise ValueError(f"the rows of {name} must sum to 1, got {got}: give the probability of each class")
             return
         found, advice = f"values from {low} to {high}", self.advice
         if n_absent := int(np.isnan(q).sum()):

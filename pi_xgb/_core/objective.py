@@ -97,8 +97,7 @@ class KLObjective:
         self.device = str(device)
         self._named = None if objective is None else loss_with_gradient(objective)
         within = NUMBERS if self._named is None else self._named.range
-        self.labelled = read_labelled(labelled)
-        """Which rows have a label; None where all have."""
+        self._labelled = read_labelled(labelled)
         every = weighted(teacher, kl_weight, read_teacher_weight(teacher_weight))
         self._guides = [guide for guide in (as_guide(each, within) for each in every) if guide.kl_weight > 0]
         self.__setstate__({})
@@ -166,13 +165,18 @@ class KLObjective:
         self._check_lengths(dtrain.num_row())
         if spec.loss.applies_scale_pos_weight:
             spec = dataclasses.replace(spec, scale_pos_weight=self.scale_pos_weight)
-        training = Training.from_matrix(spec, dtrain, self.labelled)
+        training = Training.from_matrix(spec, dtrain, self._labelled)
         return Distillation(training.replace(guides=tuple(self._guides))).base_score()
+
+    @property
+    def labelled(self) -> Array | None:
+        """Which rows have a label; None where all have."""
+        return self._labelled
 
     def subset(self, rows: Array) -> KLObjective:
         """Return the objective of some of the rows, as :func:`pi_xgb.cv` needs it."""
         part = copy.copy(self)
-        part.labelled = None if self.labelled is None else self.labelled[rows]
+        part._labelled = None if self._labelled is None else self._labelled[rows]
         part._guides = [guide.subset(rows) for guide in self._guides]
         return part
 
@@ -192,7 +196,7 @@ class KLObjective:
         scale = self.scale_pos_weight if loss.applies_scale_pos_weight else 1.0
         spec = Spec({}, loss, margin.shape[1] if loss.multiclass else 0, scale, self.device)
         training = Training.from_arrays(
-            spec, label, weight, self.labelled, n_rows=len(margin), name="the training matrix"
+            spec, label, weight, self._labelled, n_rows=len(margin), name="the training matrix"
         )
         distillation = Distillation(training.replace(guides=tuple(self._guides)))
         if booster is None or self._started is None or self._started() is not booster:
@@ -233,11 +237,11 @@ class KLObjective:
     def _check_lengths(self, n_rows: int) -> None:
         """Raise unless values per row are as many as rows, and one row is labelled."""
         weights = (("teacher_weight", guide.per_row) for guide in self._guides)
-        for name, values in [("labelled", self.labelled), *weights]:
+        for name, values in [("labelled", self._labelled), *weights]:
             if values is not None and len(values) != n_rows:
                 raise ValueError(f"{name} has {len(values)} rows, the matrix {n_rows}: for folds use pi_xgb.cv")
         learns = any(guide.teacher.about.learns for guide in self._guides) or not self._guides
-        is_unlabelled = self.labelled is not None and not self.labelled.any()
+        is_unlabelled = self._labelled is not None and not self._labelled.any()
         if is_unlabelled and learns and not collective.is_distributed():
             raise no_labelled_row("labelled")
 

@@ -115,7 +115,7 @@ class ModelTeacher(FixedTeacher):
             raise TypeError(f"model must give probabilities, got {type(classifier).__name__}.predict: pass the model")
         if hasattr(model, "predict_proba"):
             classes = getattr(model, "classes_", None)
-            if isinstance(classes, list):
+            if classes is not None and np.ndim(classes[0]):
                 raise TypeError(
                     f"model must have one output, got {len(classes)}: pass a function that joins their columns"
                 )

@@ -74,12 +74,8 @@ class Recipe:
         check_readable(self.teacher, self.features.matrix)
         if not isinstance(self.teacher, str):
             self._estimator.check(self.features, training.label, weighted=training.weight is not None)
-            upper = self.features.matrix.get_float_info(loss.label_fields[-1])
-            if (
-                len(loss.label_fields) > 1
-                and not is_frozen(self.teacher)
-                and (upper != training.label)[training.known].any()
-            ):
+            lower, upper = (self.features.matrix.get_float_info(field) for field in (loss.label_fields * 2)[:2])
+            if training.known[np.flatnonzero(lower != upper)].any() and not is_frozen(self.teacher):
                 warn_user(
                     "teacher is an estimator, which learns lower bounds as times: 'boosted' learns from both bounds"
                 )
