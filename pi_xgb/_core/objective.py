@@ -30,8 +30,8 @@ class KLObjective:
 
     Use it to add a teacher to a training script without changing the rest: pass it as ``obj=`` and keep
     ``params["objective"]``, so that predictions, metrics and the saved model stay probabilities.
-    :func:`pi_xgb.train` does the same and three things more: it sets the intercept, checks everything before
-    training starts, and shows probabilities to a ``custom_metric``.
+    :func:`pi_xgb.train` does the same and three things more: it sets the intercept, checks keywords and rows
+    before training starts, and shows probabilities to a ``custom_metric``.
 
     Parameters
     ----------

@@ -121,8 +121,8 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             teacher stops on them if ``early_stopping_rounds`` is set. Ignored without ``early_stopping_rounds``,
             with ``method="jpib"``, ``kl_weight=0`` or an estimator as teacher, which do not stop early.
         sample_weight, base_margin, verbose, xgb_model, sample_weight_eval_set, base_margin_eval_set, feature_weights
-            As for XGBoost's estimators. Weights apply to the teacher too, ``base_margin`` and ``xgb_model`` to the
-            student only.
+            As for XGBoost's estimators. Weights apply to the teacher too, as does ``base_margin`` for counts and costs;
+            for others it applies to the student only, as does ``xgb_model``.
         """
         return self._fit(**{name: value for name, value in locals().items() if name not in ("self", "__class__")})
 
