@@ -45,7 +45,7 @@ class Privacy(NamedTuple):
 
 
 def record_privacy(
-    booster: xgboost.Booster, teachers: Sequence[Any], dtrain: xgboost.DMatrix, xgb_model: Any = None, obj: Any = None
+    booster: xgboost.Booster, teachers: Sequence[Any], dtrain: xgboost.DMatrix, xgb_model: Any, obj: Any
 ) -> None:
     """Record the sum of the privacy budgets, or none, with a warning, where privileged values may have another path."""
     earlier = [booster.attr(name) for name in ATTRIBUTES[:3]]

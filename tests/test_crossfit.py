@@ -183,7 +183,9 @@ def test_no_model_predicts_a_row_that_it_was_fitted_on(seed, n_folds, jobs, memb
     fold_of[:n_folds] = np.arange(n_folds)
     # A model is the rows that it was fitted on; it predicts which they are.
     fit = {member: lambda rows: np.isin(np.arange(n), rows).astype(float)}
-    found = out_of_fold(fit, lambda model, rows: np.tile(model, (len(rows), 1)), Folds(fold_of, learnable), jobs)
+    found = out_of_fold(
+        fit, lambda model, rows: np.tile(model, (len(rows), 1)), Folds(fold_of, learnable), jobs, needs_whole=False
+    )
     means, models, _ = found[member]
     for row, seen in enumerate(means):
         if fold_of[row] >= 0:

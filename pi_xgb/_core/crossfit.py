@@ -121,7 +121,7 @@ def out_of_fold(
     folds: Folds,
     threads: int,
     *,
-    needs_whole: bool = False,
+    needs_whole: bool,
 ) -> dict[str, tuple[Array, list[M], list[M]]]:
     """Of each member, the prediction of each row by models not fitted on it, these models, those for rows of no fold.
 

@@ -278,7 +278,7 @@ class Loss:
         check_bounds(lower, upper, name)
         return lower
 
-    def check_labels(self, label: Array, n_classes: int, name: str = "dtrain") -> None:
+    def check_labels(self, label: Array, n_classes: int, name: str) -> None:
         """Raise if labels do not fit the objective: under a custom objective XGBoost checks none."""
         if label.ndim == 2 and not self.takes_targets:
             several = ", ".join(loss.objective for loss in LOSSES.values() if loss.takes_targets)

@@ -96,7 +96,7 @@ class Boosting:
     """The rows that are boosted, and the user's keywords of ``xgboost.train`` other than params."""
 
     dtrain: xgboost.DMatrix
-    num_boost_round: int = 10
+    num_boost_round: int
     evals: Sequence[tuple[xgboost.DMatrix, str]] = ()
     keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     xgb_model: Any = None

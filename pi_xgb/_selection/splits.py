@@ -155,7 +155,7 @@ def usual_repeats(n_rows: int) -> int:
     return min(max(_ROWS_SCORED // n_rows, 1), _MOST_REPEATS)
 
 
-def check_classes(label: Array, nfold: int, names: Any = None, groups: Array | None = None, rows: str = "rows") -> None:
+def check_classes(label: Array, nfold: int, names: Any, groups: Array | None, rows: str) -> None:
     """Raise if some fold cannot hold out rows of every class."""
     if np.any(label != np.floor(label)):
         return  # labels that are probabilities have no classes

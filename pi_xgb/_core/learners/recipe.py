@@ -56,16 +56,16 @@ class Recipe:
     own_weight: Array
     """The weights of the matrix, without ``scale_pos_weight``."""
     num_boost_round: int
-    crossfit: int | None = None
+    crossfit: int | None
     """None: as many folds as the labelled rows can fill."""
-    teacher_sees: str | None = None
+    teacher_sees: str | None
     """None in ``fit_teacher``, which has one matrix."""
-    groups: Array | None = None
-    teacher_weight: Array | None = None
+    groups: Array | None
+    teacher_weight: Array | None
     seed: int = 0
-    keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    keywords: Mapping[str, Any]
     """The keywords of a booster's training: evaluation and early stopping."""
-    classes: Sequence[Any] | None = None
+    classes: Sequence[Any] | None
     """The names of the classes that a frozen estimator knows."""
 
     def check(self) -> None:
