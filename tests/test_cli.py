@@ -84,7 +84,6 @@ def test_train_gives_the_model_of_the_library(files, capsys, options, keywords):
     assert "train.csv: 200 rows, 5 features, 2 privileged columns, binary:logistic for y\nmodel.ubj: 6 rounds;" in err
     x, z = matrices(files[0], files[0]["w"] if "--weight" in options else None)
     assert is_model("model.ubj", pi_xgb.train(PARAMS, x, 6, privileged=z, **keywords))
-    # XGBoost alone reads it.
     assert xgb.Booster(model_file="model.ubj").num_features() == len(FEATURES)
 
 

@@ -196,7 +196,6 @@ def test_the_classifier_is_xgboosts_with_a_teacher(client):
     assert model.get_booster().attr("pi_xgb_method") == "jpib"
     assert len(model.evals_result()["validation_0"]["logloss"]) == ROUNDS
     assert model.n_classes_ == 2
-    # Its own parameters are parameters of the estimator and none of the booster.
     assert settings.items() <= model.get_params().items()
     assert "kl_weight" not in model.get_xgb_params()
     classes = (z.sum(axis=1) // 9).clip(0, 2).astype(int)

@@ -70,7 +70,6 @@ def test_metrics_constraints_and_importance_make_the_same_groups(features):
     assert rates.tolist() == [Y[groups.codes == code].mean() for code in range(groups.count)]
     by_code = fair_importance(BOOSTER, X, Y, sensitive_features=groups.codes)
     np.testing.assert_array_equal(importance["fair_importance"], by_code["fair_importance"])
-    # A constraint leaves out rows with a missing value.
     is_known = np.array([MISSING not in (name if isinstance(name, tuple) else [name]) for name in groups.names])
     if is_known.sum() < 2:
         with pytest.raises(ValueError, match=r"sensitive_features.*one group"):

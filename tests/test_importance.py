@@ -537,7 +537,6 @@ def test_gain_is_xgboosts_own():
     raw = fair_importance(case.booster, case.X, case.y, sensitive_features=group, normalize=False)
     for kind in ("gain", "total_gain"):
         score_ = case.booster.get_score(importance_type=kind)
-        # The columns beside the score are those of Booster.get_score, with 0 for unused features.
         assert raw[kind][raw[kind] > 0].to_dict() == score_
         assert raw.loc["same", kind] == 0
 

@@ -110,7 +110,6 @@ class TestKnownAreas:
     )
     def test_by_hand(self, single, other, area):
         assert abroca_of(single, other) == pytest.approx(area, abs=1e-15)
-        # The groups may be named either way round.
         assert abroca_of(other, single) == abroca_of(single, other)
 
 

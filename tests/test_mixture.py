@@ -169,6 +169,14 @@ def test_no_temperature_is_better(name, factor):
     assert fit_temperature(RelativeLoss(loss, label, weight * 1e3, mean), mean) == pytest.approx(found, rel=1e-3)
 
 
+@pytest.mark.parametrize(("factor", "temperature"), [(0.1, 0.25), (10.0, 4.0)])
+def test_a_temperature_is_a_quarter_at_least_and_four_at_most(factor, temperature):
+    label, means = members("binary:logistic", 40_000, seed=0)
+    loss = LOSSES["binary:logistic"]
+    mean = loss.mean(loss.margin_of(means[0].astype(np.float64)) * factor).astype(np.float32)
+    assert fit_temperature(RelativeLoss(loss, label, None, mean), mean) == pytest.approx(temperature, rel=1e-3)
+
+
 @pytest.mark.parametrize("name", OF_PROBABILITIES)
 def test_a_temperature_divides_margins(name):
     _, means = members(name, 50, seed=0)

@@ -286,7 +286,6 @@ def test_the_folds_are_a_partition_of_whole_groups(nfold, seed, repeats, classes
     splits = splits_of(label.astype(np.float32), nfold, repeats, None, seed, classes=classes, groups=groups)
     assert len(splits) == nfold * repeats
     for repeat in range(repeats):
-        # Every row is held out once in each repeat.
         held_out = np.concatenate([split.test for split in splits if split.repeat == repeat])
         assert sorted(held_out) == list(range(90))
     # Also where a draw gives the folds of an earlier repeat, no two repeats are the same.

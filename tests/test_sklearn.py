@@ -377,7 +377,6 @@ def test_classes_of_any_type_come_back(kind, classes):
     codes = np.searchsorted(in_order, labels)
     numbered = estimator(classes, kl_weight=1.0).fit(x, codes, privileged=z)
 
-    # The model is that of the numbered classes, and its answers carry the names.
     assert same_model(model, numbered)
     assert model.classes_.tolist() == in_order.tolist()
     assert np.array_equal(model.predict(x), in_order[numbered.predict(x)])

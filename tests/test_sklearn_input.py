@@ -33,7 +33,6 @@ def refused(match, *, X=None, y=None, error=ValueError, classes=2, fit=None, **p
     model = estimator(classes, **parameters)
     with pytest.raises(error, match=match):
         model.fit(x if X is None else X(x, z), labels if y is None else y(labels), **(fit(x, z, labels) if fit else {}))
-    # Nothing was trained.
     assert not hasattr(model, "_Booster")
 
 

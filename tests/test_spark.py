@@ -135,7 +135,6 @@ def test_validation_rows_stop_student_and_teacher(frame):
     # Validation rows train nobody, and stop both as on one machine, to the bit.
     assert trees(model.get_booster()) == trees(both_stop)
     assert model.get_booster().best_iteration == both_stop.best_iteration < 59
-    # A teacher that does not stop is another one.
     assert trees(both_stop) != trees(alone())
 
 

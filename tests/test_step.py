@@ -75,39 +75,44 @@ def test_what_stands_still_counts_in_full_and_rows_count_each_for_themselves():
     np.testing.assert_allclose(margins(ours, x), margins(loop(params, dtrain, counted, pull), x), atol=1e-3)
 
 
-@pytest.mark.parametrize(("kl_weight", "eta"), [(3.9, 0.3), (4.1, 0.3), (200.0, 0.1), (1000.0, 1.0)])
+@pytest.mark.parametrize(
+    ("kl_weight", "eta", "all_labelled"),
+    [(3.9, 0.3, True), (4.1, 0.3, True), (200.0, 0.1, True), (1000.0, 1.0, True), (4.1, 0.3, False)],
+)
 @pytest.mark.parametrize("starts_apart", [False, True])
-def test_damped_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_apart):
+def test_damped_counts_the_labels_and_averages_the_pull(kl_weight, eta, starts_apart, all_labelled):
     x, y, group = data()
-    dtrain, params, resting = xgb.DMatrix(x, y), params_of(eta=eta), 1.7
+    dtrain, params = xgb.DMatrix(x, y), params_of(eta=eta)
+    known = all_labelled or np.arange(len(y)) % 3 > 0
+    counted = np.where(known, 1.7, min(eta * kl_weight, 0.1))
     parity, fixed = DemographicParity(group, hessian="damped"), np.full(len(y), 0.4, np.float32)
     start = np.where(group == 1, 1.0, -0.5) * starts_apart
     dtrain.set_base_margin(start)
-    at_once = min(kl_weight, 0.7 * resting / eta)
-    pace = 1 / (1 + eta * (kl_weight - at_once) / (0.1 * resting))
+    at_once = np.minimum(kl_weight, 0.7 * counted / eta)
+    pace = 1 / (1 + eta * (kl_weight - at_once) / (0.1 * counted))
     rounds = [0.0]
 
     def pull(p, y):
         gap = p - parity.q(p, y, None)
         rounds.append(rounds[-1] + pace * (gap - rounds[-1]))
         requested = np.clip(p - (at_once * gap + (kl_weight - at_once) * rounds[-1]) / kl_weight, 0, 1)
-        return (p - y) + 0.7 * (p - fixed) + kl_weight * (p - requested)
+        return known * (p - y + 0.7 * (p - fixed)) + kl_weight * (p - requested)
 
-    taught = [(parity, kl_weight), (fixed, 0.7)]
-    ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=taught)
-    expected = loop(params, dtrain, resting, pull)
+    taught, labelled = [(parity, kl_weight), (fixed, 0.7 * known)], None if all_labelled else known
+    ours = pi_xgb.train(params, dtrain, ROUNDS, teacher=taught, labelled=labelled)
+    expected = loop(params, dtrain, counted, pull)
     shown = xgb.DMatrix(x, base_margin=start)
     close = {"atol": 2e-3, "rtol": 1e-3}
     np.testing.assert_allclose(
         ours.predict(shown, output_margin=True), expected.predict(shown, output_margin=True), **close
     )
     # Below .7 / eta nothing differs from "adaptive".
-    adaptive = [(DemographicParity(group, hessian="adaptive"), kl_weight), (fixed, 0.7)]
-    same = ours.get_dump() == pi_xgb.train(params, dtrain, ROUNDS, teacher=adaptive).get_dump()
-    assert same == (kl_weight == at_once)
+    adaptive = [(DemographicParity(group, hessian="adaptive"), kl_weight), (fixed, 0.7 * known)]
+    same = ours.get_dump() == pi_xgb.train(params, dtrain, ROUNDS, teacher=adaptive, labelled=labelled).get_dump()
+    assert same == (kl_weight == at_once).all()
     # A second training with the same teacher begins anew, and an objective on its own keeps the rounds as well.
-    assert pi_xgb.train(params, dtrain, ROUNDS, teacher=taught).get_dump() == ours.get_dump()
-    alone = pi_xgb.KLObjective(taught)
+    assert pi_xgb.train(params, dtrain, ROUNDS, teacher=taught, labelled=labelled).get_dump() == ours.get_dump()
+    alone = pi_xgb.KLObjective(taught, labelled=labelled)
     assert xgb.train(params, dtrain, ROUNDS, obj=alone).get_dump() == ours.get_dump()
     assert xgb.train(params, dtrain, ROUNDS, obj=alone).get_dump() == ours.get_dump()
 

@@ -740,7 +740,6 @@ def test_a_model_file_holds_nothing_of_the_privileged_features(kind: str, tmp_pa
     for value in odd.to_numpy().ravel():
         for code in (">f", "<f"):
             assert struct.pack(code, value) not in everything["ubj"]
-    # It predicts from the classifier features alone.
     assert booster.feature_names == ["x0", "x1", "x2"]
     assert booster.predict(xgb.DMatrix(data.x)).shape == (90,)
 
