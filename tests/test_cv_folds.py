@@ -77,6 +77,7 @@ REST = np.arange(10, N)
         ([REST], TypeError, r"folds.*ndarray.*fold 0"),
         ([3], TypeError, r"folds.*pairs.*int.*fold 0"),
         (5, TypeError, r"folds.*pairs.*5"),
+        ("abc", TypeError, r"folds.*pairs.*splitter.*str as fold 0"),
         ([], ValueError, r"folds.*pair.*empty"),
     ],
 )

@@ -237,8 +237,10 @@ def test_the_regressor_stops_teacher_and_student(client):
 def test_an_estimator_without_a_teacher_says_so(client):
     x, _, y, *_ = rows()
     model = made("Regressor", client, n_estimators=2)
-    with pytest.warns(UserWarning, match="kl_weight.*without a teacher"):
+    with pytest.warns(UserWarning, match="without a teacher this is plain XGBoost.*set kl_weight=0"):
         model.fit(spread(x), spread(y))
+    with pytest.raises(ValueError, match="y must have a finite label in every row without a teacher: pass privileged="):
+        model.set_params(kl_weight=0).fit(spread(x), spread(np.where(KNOWN, y, np.nan)))
     plain = xgb.dask.DaskXGBRegressor(n_estimators=2)
     plain.client = client
     plain.fit(spread(x), spread(y))

@@ -380,7 +380,7 @@ def weighted(weight):
             ValueError,
             "at least two groups to compare, got False",
         ),
-        (MANY, ValueError, "makes 1200 groups of 6000 rows, of at most 1000"),
+        (MANY, ValueError, "makes 1200 groups of 6000 rows, at most 1000"),
     ],
     ids=lambda value: str(value)[:30],
 )

@@ -21,6 +21,7 @@ __all__ = ["files", "one_thread"]
 NOW = pd.Timestamp("2024-06-01")
 SEEN = ["2024-01-01", "2024-02-01", "2024-05-01", "2024-05-20"]
 CAME = ["2024-01-05", None, "2024-05-02", None]
+ENDS = ("-05:00", "+01:00", "X10:00", "_10")
 SPANS = ("0D", "-3D", 180, "180", "6 months", "6m", "300000D", None, pd.NaT)
 
 
@@ -109,6 +110,9 @@ def test_an_event_at_the_end_of_the_horizon_counts_and_one_after_as_of_is_unknow
         (SEEN, CAME, "9D", "2999-01-01", ValueError, "as_of must not lie in the future, got '2999-01-01'"),
         (["2024-01-01", "soon"], [None] * 2, "9D", NOW, ValueError, "observed_at.*'soon'.*row 1"),
         (["03/04/2024"], [None], "9D", NOW, ValueError, "observed_at.*'03/04/2024'.*row 0"),
+        # The time zone of a day, and other separators than T and a space, are no time of day.
+        *(([f"2024-01-01{end}"], [None], "9D", NOW, ValueError, "observed_at must be dates, got '") for end in ENDS),
+        (SEEN, CAME, "9D", "2024-06-01+01:00", ValueError, "as_of must be a date, got '2024-06-01[+]01:00'"),
         ([20240101], [None], "9D", NOW, ValueError, "observed_at.*20240101"),
         (["2024-01-01"], [5.0], "9D", NOW, ValueError, "outcome_at.*5.0"),
         (["2024-01-01", None], [None] * 2, "9D", NOW, ValueError, "observed_at.*1 missing"),
@@ -199,12 +203,25 @@ def test_dates_of_labels_that_cannot_be_read_are_refused(late, capsys):
     refused(capsys, "--valid.*--observed-at.*rows.csv", *train("rows.csv", *OPTIONS, *file))
     works(*train("rows.csv", *OPTIONS, "--unlabelled", "teach", "--valid", "0.2"))
     Path("model.ubj").unlink()
-    ever = frame.assign(ill=frame["came"].notna().astype(int))  # also after the horizon
-    ever.to_csv("ever.csv", index=False)
-    n_late = int((ever["ill"] > found.y).sum())
-    refused(capsys, f"'ill' of ever.csv must be 0 if --outcome-at is.*1 in {n_late} rows", *train("ever.csv", *OPTIONS))
-    frame.assign(came=frame["came"].astype(object).where(frame.index > 0, "never")).to_csv("rows.csv", index=False)
-    refused(capsys, "--outcome-at must be dates.*'never'.*row 0", *train("rows.csv", *OPTIONS))
+    for text in ("never", "2024-09-01+02:00"):
+        frame.assign(came=frame["came"].astype(object).where(frame.index > 0, text)).to_csv("rows.csv", index=False)
+        refused(capsys, f"--outcome-at must be dates.*{text!r}.*row 0", *train("rows.csv", *OPTIONS))
     misused(
         capsys, "--observed-at", "tune", "rows.csv", "--label", "ill", "--privileged", "z0", "--observed-at", "seen"
     )
+
+
+def test_labels_that_contradict_their_dates_are_refused(late, capsys):
+    frame, found = late
+    # What is written in rows whose horizon has not passed is not read.
+    right, is_known, comes = pd.Series(found.y).fillna(1), found.labelled, frame["came"].notna()
+    first = int(np.flatnonzero(is_known)[0])
+    for wrong in (comes.astype(int), right.where(right.index != first, 1 - right), right.where(comes, 1)):
+        frame.assign(ill=wrong).to_csv("wrong.csv", index=False)
+        n_wrong = int((wrong != found.y)[is_known].sum())
+        message = f"'ill' of wrong.csv must be 1 if --outcome-at is within.*, else 0, got {n_wrong} others, first"
+        refused(capsys, message, *train("wrong.csv", *OPTIONS))
+    for name, taken in {"right": right, "amounts": wrong + comes}.items():  # amounts say more than the dates
+        frame.assign(ill=taken).to_csv("right.csv", index=False)
+        how = ["--unlabelled", "drop", "--objective", "reg:squarederror"]
+        works(*train("right.csv", *OPTIONS, *how, out=f"{name}.ubj"))

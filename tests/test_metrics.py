@@ -313,6 +313,7 @@ class TestBadInput:
             ({"g": np.zeros((4, 2, 2))}, ValueError, "one column, got shape"),
             ({"g": pd.DataFrame(index=range(4))}, ValueError, "at least one column, got none"),
             ({"g": pd.DataFrame([["a", "b"]] * 4, columns=["s", "s"])}, ValueError, "several columns called s"),
+            ({"g": {"s": pd.DataFrame([["a", "b"]] * 4)}}, ValueError, r"features\['s'\] must have one column"),
         ],
     )
     def test_clear_errors(self, metric, changed, error, message):

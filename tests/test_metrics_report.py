@@ -317,8 +317,8 @@ class TestChooseThreshold:
         [
             ({"rule": "f2"}, ValueError, r"rule.*'f1'.*'accuracy'"),
             ({"grid": "fine"}, ValueError, r"grid.*None.*'paper'"),
-            ({"grid": []}, ValueError, "grid is empty"),
-            ({"grid": [0.1, np.nan]}, ValueError, "grid must .* 1 missing"),
+            ({"grid": []}, ValueError, r"grid must be None, 'paper' or .*got \[\]"),
+            ({"grid": [0.1, np.nan]}, ValueError, r"grid must be .*thresholds, got \[0.1, nan\]"),
             ({"y_score": [-1, 2, 3, 4], "grid": "paper"}, ValueError, r"y_score must be .* from 0 to 1, got -1 .*grid"),
             ({"y_score": [-1, 0, 1, 1], "grid": "paper"}, ValueError, r"y_score must be .* from 0 to 1, got -1 .*grid"),
             ({"y_score": [0, 1, 1, 1.5], "grid": "paper"}, ValueError, r"y_score must be .* got 1.5 in row 3.*grid"),

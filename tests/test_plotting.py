@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import matplotlib
@@ -188,6 +189,18 @@ def test_group_without_positives_has_no_curve_and_a_warning(n_groups):
     # One curve alone is not shaded.
     assert len(ax.collections) == n_groups - 2
     assert not any(text.startswith("group b,") for text in texts(ax))
+
+
+@pytest.mark.parametrize("name", ["plot_roc", "plot_calibration", "plot_scores"])
+def test_groups_of_long_names_stay_distinct_and_in_the_order_of_the_rows(name):
+    y, p, _ = rows()
+    parts = [["African-American", "Caucasian"], ["Female", "Male"], ["above 25 years", "above 45 years"], range(50)]
+    groups = pd.MultiIndex.from_product(parts).to_frame(index=False).iloc[:, :3]
+    draw, given = getattr(plotting, name), [*map(pd.Series, [p] if name == "plot_scores" else [y, p])]
+    shown = texts(draw(*given, sensitive_features=groups, ax=new_axes()))
+    assert len({re.split(", AUC| [(]", text)[0] for text in shown if text.startswith(("Afr", "Cau"))}) == 8
+    with pytest.raises(ValueError, match="in another order"):
+        draw(*[values.rename(str) for values in given], sensitive_features=groups[::-1].rename(str), ax=new_axes())
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -60,7 +60,7 @@ def test_reader_of_masked_array_raises_where_a_value_is_hidden(name):
         ("sample_weight", [0] * 4, "above 0 somewhere, got 0 in every row"),
         ("sensitive_features", [0] * 5, "one value for each of the 4 rows, got 5"),
         ("sensitive_features", ["missing", None] * 2, "missing values .* a group has the name"),
-        ("sensitive_features", [0, 1, 2, 3], "4 groups of 4 rows, of at most 2"),
+        ("sensitive_features", [0, 1, 2, 3], "4 groups of 4 rows, at most 2: use bins"),
         ("sensitive_features", pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]), "several columns called a: rename"),
         ("features", [1, np.inf, 0, 0], "finite numbers, got inf in row 1: encode text as numbers"),
         ("y", [2.0, 2.0], "the same value in every labelled row, 2.0"),

@@ -9,6 +9,7 @@ from helpers_selection import METHODS, SEES
 
 import pi_xgb
 from pi_xgb.constraints import DemographicParity
+from pi_xgb.privacy import PrivateTeacher
 from pi_xgb.selection import select
 
 ROUNDS = 5
@@ -38,6 +39,8 @@ def quick(**keywords):
         ({"kl_weight": [-1.0]}, ValueError, "at least 0"),
         ({"method": "pib"}, ValueError, "method must be one of"),
         ({"teacher": ["both"]}, ValueError, "teacher must be one of 'boosted'.*got 'both'"),
+        ({"teacher": ["linear", DemographicParity([0, 1])]}, TypeError, "word or an estimator.*a DemographicParity"),
+        ({"teacher": [PrivateTeacher(1.0, bounds={"z0": (-3, 3)})]}, TypeError, "word or an estim.*a PrivateTeacher: "),
         ({"teacher_sees": "both"}, ValueError, "teacher_sees must be one of.*got 'both'"),
         ({"teacher": "linear", "teacher_params": {"max_depth": 2}}, ValueError, "teacher_params require teacher='boos"),
         ({"crossfit": 1}, ValueError, "crossfit must be 0 .* or between 2 and the 150 rows, got 1"),
@@ -62,7 +65,7 @@ def quick(**keywords):
         ({"folds": [1, 2]}, TypeError, "pairs"),
         ({"folds": 5}, TypeError, r"folds.*5"),
         ({"folds": [(range(100), np.ones(149, bool))] * 2}, ValueError, r"truth.*150 rows"),
-        ({"metric": "gini"}, ValueError, "metric must be one of XGBoost's .* got 'gini': pass .* as custom_metric"),
+        ({"metric": "gini"}, ValueError, "metric must be one of XGBoost's .* got 'gini': in Python .* custom_metric"),
         ({"metric": 3}, ValueError, "got 3"),
         ({"metric": "error@0.3", "maximize": False}, ValueError, "maximize is read with custom_metric only"),
         ({"maximize": True}, ValueError, "maximize is read with custom_metric only"),

@@ -104,7 +104,8 @@ def test_bad_input_is_refused():
         ((x, z, np.arange(60) < 3), ValueError, "labelled.*5.*3 and 57"),
         ((x, z, np.arange(60)), ValueError, "labelled must be truth values"),
         ((xgb.DMatrix(x), None, known), ValueError, "x must have rows and columns, got a DMatrix .*: pass a table"),
-        ((x[[]], None, known), ValueError, "x must have a column"),  # XGBoost would end the process
+        ((x[[]], None, known), ValueError, "x must have at least one column"),  # XGBoost would end the process
+        ((x, pd.concat([z, z], axis=1), known), ValueError, "table of x and z has several columns called c, kind"),
         ((x, z.astype({"kind": object}), known), ValueError, r"z\['kind'\].astype"),
         ((x.assign(a=pd.Timestamp("2024-01-01")), z, known), ValueError, "the column 'a' of x .*days since an event"),
         ((x, z, pd.Series(known).iloc[::-1]), ValueError, "labelled.*order"),

@@ -55,10 +55,9 @@ def _learned(column: pd.Series[Any], file: str, is_category: bool) -> Any:
     kind = pd.api.types.infer_dtype(column)
     if kind in ("date", "datetime", "datetime64") or (is_category and kind == "boolean"):
         column, kind = column.map(str, na_action="ignore"), "string"
-    if is_category:
-        return column.astype("category")
-    if kind == "string":
+    if kind == "string" and not is_category:
         check_names(column, file)
+    if kind == "string" or is_category:
         return column.astype("category")
     return column if pd.api.types.is_numeric_dtype(column.dtype) else _as_numbers(column, file)
 

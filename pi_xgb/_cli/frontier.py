@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     path = new_model_file(arguments) if arguments.out else None
     gaps = arguments.gap or []
     if path is not None and len(gaps) != 1:
-        raise ValueError(f"--gap must be one number with --out, got {len(gaps)}: name the wanted gap")
+        raise ValueError(f"--gap must be one number with --out, got {gaps or 'none'}: name the wanted gap")
     training = read_training(arguments, log)
     rows = training.rows
     ((equality, _),) = constraints_of(arguments.constraint, rows)

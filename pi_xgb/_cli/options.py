@@ -70,6 +70,8 @@ def constraint(text: str) -> tuple[str, str, float | None]:
     kind, _, column = named.partition(":")
     if kind not in CONSTRAINTS or not column:
         raise _wrong(f"look like parity:sex, with one of {', '.join(CONSTRAINTS)}", text)
+    if number and not 0 <= float(number) < float("inf"):
+        raise _wrong("have a finite weight of at least 0, as parity:sex=5", text)
     return kind, column, float(number) if number else None
 
 

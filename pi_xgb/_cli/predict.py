@@ -36,8 +36,7 @@ def run(arguments: argparse.Namespace, log: Log) -> None:
     frame = source.read(model.features, as_text=model.categories)
     x = known_features(frame[model.features], model.categories, source.name, log, model.in_pieces)
     predictions = model.predictions(matrix_of(x))
-    duplicates = [name for name in keep if name in predictions]
-    if duplicates:
+    if duplicates := [name for name in keep if name in predictions]:
         raise ValueError(f"--keep names {describe(duplicates)}, also a predicted column: rename it in {source.name}")
     table = pd.concat([source.copy(keep), predictions], axis=1) if keep else predictions
     if path is None:

@@ -192,11 +192,13 @@ def _without_early_labels(
     found = mature(observed_at, outcome_at, arguments.horizon, arguments.as_of)
     kept, early, by = found.labelled.sum(), found.set_aside.sum(), f"{arguments.horizon} and --as-of {arguments.as_of}"
     log(f"note: by --horizon {by} the label of {kept} of {len(frame)} rows counts; {early} others have an early event")
-    is_late = (pd.to_numeric(frame[label], errors="coerce") == 1) & outcome_at.notna() & (found.y == 0)
-    if is_late.any():
+    y = pd.to_numeric(frame[label], errors="coerce").where(found.labelled)
+    is_wrong = (y.notna() & (y != found.y)).to_numpy()
+    if is_wrong.any() and y.dropna().isin([0, 1]).all():  # amounts and other classes are not the event itself
+        at = int(is_wrong.argmax())
         raise ValueError(
-            f"the label {label!r} of {source.name} must be 0 if --outcome-at is after --horizon, got 1 in "
-            f"{int(is_late.sum())} rows, first in {place_of(int(is_late.to_numpy().argmax()), source.name)}: correct it"
+            f"the label {label!r} of {source.name} must be 1 if --outcome-at is within --horizon, else 0, got "
+            f"{is_wrong.sum()} others, first {y.iloc[at]:g} in {place_of(at, source.name)}: correct labels or dates"
         )
     return frame.assign(**{label: frame[label].where(found.labelled)})
 
@@ -234,8 +236,7 @@ def read_validation(source: Source, training: TrainingRows, log: Log) -> Rows:
     columns = {dest: names for dest, names in training.columns.items() if dest not in left_out}
     known = {**categories_of(rows.x), **({} if rows.z is None else categories_of(rows.z))}
     valid, _ = later_rows(source, columns, log, known, training.classes, training.params["objective"])
-    shared = sorted(set(valid.per_row.get("query", ())) & set(rows.per_row.get("query", ())))
-    if shared:
+    if shared := sorted(set(valid.per_row.get("query", ())) & set(rows.per_row.get("query", ()))):
         raise ValueError(
             f"{file} must not have queries of the training, got {len(shared)}, such as {shared[0]!r}: leave them out"
         )

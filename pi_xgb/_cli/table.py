@@ -84,11 +84,9 @@ class Source:
             frame = self._csv(dtype=types, na_values=self._marks, keep_default_na=False, low_memory=False)[wanted]
             texts = [name for name in wanted if name not in as_text and infer_dtype(frame[name]) == "string"]
             read = {name: values for name in texts if (values := values_of(frame[name])) is not None}
-            if read:
-                marks = [mark for name, values in read.items() for mark in frame[name][values.isna()].dropna()]
-                if marks:
-                    found = describe(dict.fromkeys(marks))
-                    self._log(f"note: {self.name} has {found} in {describe(read)}: read as missing values")
+            if marks := [mark for name, values in read.items() for mark in frame[name][values.isna()].dropna()]:
+                found = describe(dict.fromkeys(marks))
+                self._log(f"note: {self.name} has {found} in {describe(read)}: read as missing values")
             frame = frame.assign(**read)
         if not len(frame):
             raise ValueError(f"{self.name} has a header and no rows")

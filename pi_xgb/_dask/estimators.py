@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
 import dask.array
@@ -154,8 +154,10 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
                 wrap = rebind(xgboost.dask._async_wrap_evaluation_matrices, _can_use_qdm=lambda *_: False)
                 names["_async_wrap_evaluation_matrices"] = wrap
             xgboost_fit = rebind(xgboost_fit, **names)
-        elif self.kl_weight != 0:
-            warn_user("kl_weight has no effect without a teacher: pass privileged= or teacher=, or set kl_weight=0")
+        else:
+            xgboost_fit = functools.partial(_with_labels, xgboost_fit)
+            if self.kl_weight != 0:
+                warn_user("without a teacher this is plain XGBoost: pass privileged= or teacher=, or set kl_weight=0")
         return self._client_sync(functools.partial(xgboost_fit, self), **arguments)  # type: ignore[no-any-return]
 
     def _teacher_config(self, teacher: Any, **rows: Any) -> Keywords:
@@ -190,11 +192,9 @@ class DaskPrivilegedXGBModel(_Base):  # type: ignore[misc]
                     privileged_evals.append((await self._matrix(client, own), name))
         privileged = None if config.privileged is None else await self._matrix(client, columns)
         config = dataclasses.replace(config, privileged=privileged, privileged_evals=privileged_evals or None)
-        keywords = {name: value for name, value in arguments.items() if name not in ("global_config", "dconfig")}
+        given = {name: value for name, value in arguments.items() if name not in ("global_config", "dconfig")}
         splits = getattr(self, "allow_group_split", False)
-        return await train_async(
-            client, config=config, evals=evals, engine=self.engine, splits_queries=splits, **keywords
-        )
+        return await train_async(client, config=config, evals=evals, engine=self.engine, splits_queries=splits, **given)
 
     def _divided(self, X: Any, name: str) -> tuple[Any, Any]:
         """Return the student's columns of a table, and its privileged columns; None where it has none of them."""
@@ -287,6 +287,17 @@ class DaskPrivilegedXGBRegressor(DaskPrivilegedXGBModel, DaskXGBRegressor):
     >>> DaskPrivilegedXGBRegressor(n_estimators=20, kl_weight=1.0).get_num_boosting_rounds()
     20
     """
+
+
+async def _with_labels(fit: Callable[..., Any], *given: Any, **keywords: Any) -> Any:
+    """Run XGBoost's own fit; explain its error about labels."""
+    try:
+        return await fit(*given, **keywords)
+    except xgboost.core.XGBoostError as error:
+        if "Label contains NaN" not in str(error):
+            raise
+        remedy = "pass privileged= or teacher=, or leave the other rows out"
+        raise ValueError(f"y must have a finite label in every row without a teacher: {remedy}") from error
 
 
 def labels_and_mask(y: Any) -> tuple[Any, Any]:

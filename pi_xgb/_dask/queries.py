@@ -76,8 +76,7 @@ def check_queries(parts: Sequence[Mapping[str, Any]], *, may_split: bool, has_ro
                 "qid must rise from row to row with values per row (teacher, labelled, teacher_weight, "
                 "crossfit_groups), since XGBoost would sort only its own rows: sort all of them by qid"
             )
-    n_split = 0 if may_split else on_several_workers(qid)
-    if n_split:
+    if not may_split and (n_split := on_several_workers(qid)):
         raise ValueError(
             f"{n_split} queries have rows on several workers: put all rows of a query on one worker, as "
             "DaskPrivilegedXGBRanker with allow_group_split=False does"

@@ -26,13 +26,11 @@ async def read_teachers(client: Any, teacher: Any, parts: Sequence[Part]) -> lis
         return []
     pairs: list[tuple[Any, Any]] = teacher if is_list_of_pairs(teacher) else [(teacher, None)]
     name = "the weight of a teacher in the list"
-    return [
-        (
-            await _read_teacher(client, member, parts),
-            weight if np.ndim(weight) == 0 else await parts_per_row(client, weight, parts, name),
-        )
-        for member, weight in pairs
-    ]
+    found = []
+    for member, weight in pairs:
+        read = await _read_teacher(client, member, parts)
+        found.append((read, weight if np.ndim(weight) == 0 else await parts_per_row(client, weight, parts, name)))
+    return found
 
 
 async def _read_teacher(client: Any, teacher: Any, parts: Sequence[Part]) -> Any:

@@ -45,9 +45,8 @@ class HeldOut(NamedTuple):
         """
         threshold = self.threshold if (plain > self.threshold).any() else self._average(self.label)
         share, usual = (self._average(item > threshold) for item in (scores, plain))
-        if usual > 0 and not FEWEST * usual <= share <= MOST * usual:
-            return True
-        return self._is_constant(scores) and not self._is_constant(plain)
+        is_outside = usual > 0 and not FEWEST * usual <= share <= MOST * usual
+        return is_outside or (self._is_constant(scores) and not self._is_constant(plain))
 
     def _is_constant(self, scores: Array) -> bool:
         """Whether the accuracy is that of the same decision for all rows."""

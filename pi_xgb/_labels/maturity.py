@@ -155,7 +155,9 @@ def _parsed(value: Any) -> Any:
     """Return a date; None for anything else, such as numbers and texts whose order of day and month is unknown."""
     try:
         if isinstance(value, str):
-            return pd.Timestamp(datetime.datetime.fromisoformat(value.strip()))
+            text = value.strip()
+            datetime.date.fromisoformat(text.replace("T", " ").partition(" ")[0])  # the next line takes any separator
+            return pd.Timestamp(datetime.datetime.fromisoformat(text))
         return pd.Timestamp(value) if isinstance(value, (datetime.date, np.datetime64)) else None
     except ValueError:
         return None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._plots.by_group import plot_propensity
 from .._rows.folds import deal_folds
 from .._rows.per_row import per_row
-from .._rows.tables import as_frame, as_table, beside, check_no_text, check_orders, side_by_side
+from .._rows.tables import as_frame, as_table, beside, check_no_text, check_orders, names_of, side_by_side
 from .._stats.intervals import Interval, Values, corrected_interval
 from .._xgb.categories import matrix_of
 
@@ -143,8 +143,7 @@ def shift(x: Any, z: Any, labelled: Any) -> Shift:
     check_no_text(features, "x")
     check_no_text(others, "z")
     table = as_frame(features if others is None else side_by_side(features, others))
-    if table.shape[1] == 0:
-        raise ValueError("x must have a column, got none in x and z: pass the features")
+    names_of(table, "x" if others is None else "the table of x and z")
     known = per_row("labelled", labelled, len(table), "truth values", table="x", hint="build it as y.notna()")
     check_orders({"x": x, "labelled": labelled})
     n_known, n_others = int(known.sum()), int((~known).sum())

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._arrays import Array
 from .._rows.checks import check_whole
 from .._rows.groups import as_groups
 from .._rows.per_row import FINITE
-from .._rows.scores import Bools, Floats, as_labels, as_probabilities, as_scores, as_threshold, as_weights
+from .._rows.scores import as_probabilities, as_scored, as_scores, as_threshold, as_weights, check_scored_order
 from .._stats.intervals import wilson
 from ..metrics._abroca import Curve, largest_area, roc_curves
 from ..metrics._rates import Values
-from .style import LINES, MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke
+from .style import LINES, MOST, PALETTE, REFERENCE, as_axes, finish, short_names, stroke
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,22 +55,22 @@ def plot_roc(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['f, AUC 1.00', 'm, AUC 0.75', 'ABROCA 0.250']
     """
-    scores = as_scores(y_score, FINITE)
-    labels = as_labels(y_true, scores.size)
+    read = partial(as_scores, within=FINITE)
+    labels, scores, weights = as_scored(y_true, y_score, sensitive_features, sample_weight, read)
     groups = as_groups(sensitive_features, scores.size, are_compared=True)
-    curves = roc_curves(labels, scores, groups, as_weights(sample_weight, scores.size), stacklevel=2)
+    curves = roc_curves(labels, scores, groups, weights, stacklevel=2)
     abroca, widest = largest_area(curves, groups, "skip")
     ax = as_axes(ax)
     _unit_square(ax)
-    styles = _styles(groups.codes)
+    styles, names = _styles(groups.codes), short_names(groups.names)
     for code, curve in curves.items():
         auc = (np.diff(curve.fpr) * (curve.leave[:-1] + curve.enter[1:]) / 2).sum()
-        named = {"label": f"{short(groups.names[code])}, AUC {auc:.2f}", **styles[code]}
+        named = {"label": f"{names[code]}, AUC {auc:.2f}", **styles[code]}
         ax.plot(np.repeat(curve.fpr, 2), _corners(curve, curve.fpr), markevery=0.2, **named)
     if widest is not None:
         fpr = np.linspace(0, 1, 501)  # as fine as a picture
         first, other = (_corners(curves[code], fpr) for code in widest)
-        pair = "\n" + " – ".join(short(groups.names[code]) for code in widest) if groups.count > 2 else ""
+        pair = "\n" + " – ".join(names[code] for code in widest) if groups.count > 2 else ""
         area: dict[str, Any] = {"color": REFERENCE, "alpha": 0.35, "label": f"ABROCA {abroca:.3f}{pair}"}
         ax.fill_between(np.repeat(fpr, 2), first, other, **area)
     return finish(ax, "false positive rate", "true positive rate", legend=True)
@@ -114,17 +116,17 @@ def plot_calibration(
     ('predicted probability', 'share of positives')
     """
     check_whole("n_bins", n_bins, 1)
-    scores = as_probabilities(y_prob, "y_prob")
-    labels = as_labels(y_true, scores.size)
-    groups, weights = as_groups(sensitive_features, scores.size), as_weights(sample_weight, scores.size)
+    read = partial(as_probabilities, name="y_prob")
+    labels, scores, weights = as_scored(y_true, y_prob, sensitive_features, sample_weight, read)
+    groups = as_groups(sensitive_features, scores.size)
     ax = as_axes(ax)
     _unit_square(ax)
-    for code, style in enumerate(_styles(groups.codes)):
+    for code, (name, style) in enumerate(zip(short_names(groups.names), _styles(groups.codes), strict=True)):
         chosen = groups.codes == code
         score, share, low, high = _calibration(scores[chosen], labels[chosen], weights[chosen], n_bins)
         if groups.count <= FEW:
             ax.vlines(score, low, high, color=style["color"])
-        ax.plot(score, share, **{"label": f"{short(groups.names[code])} (n = {chosen.sum()})", **style})
+        ax.plot(score, share, **{"label": f"{name} (n = {chosen.sum()})", **style})
     return finish(ax, "predicted probability", "share of positives", legend=True)
 
 
@@ -163,18 +165,19 @@ def plot_scores(
     ['f (75 % above)', 'm (25 % above)', 'threshold 0.5']
     """
     cut = None if threshold is None else as_threshold(threshold)
+    check_scored_order(None, y_score, sensitive_features, sample_weight)
     scores = as_scores(y_score, FINITE)
     groups, weights = as_groups(sensitive_features, scores.size), as_weights(sample_weight, scores.size)
     is_share = scores.min() >= 0 and scores.max() <= 1
     edges = np.histogram_bin_edges(scores, bins, range=(0, 1) if is_share else None)
     ax = as_axes(ax)
-    for code, style in enumerate(_styles(groups.codes)):
+    for code, (name, style) in enumerate(zip(short_names(groups.names), _styles(groups.codes), strict=True)):
         chosen = groups.codes == code
         if not (weight := weights[chosen]).any():
             continue
         heights = 100 * np.histogram(scores[chosen], edges, weights=weight)[0] / weight.sum()
         above = None if cut is None else f"{100 * np.average(scores[chosen] > cut, weights=weight):.0f} % above"
-        label = {"label": f"{short(groups.names[code])} ({above or f'n = {chosen.sum()}'})"}
+        label = {"label": f"{name} ({above or f'n = {chosen.sum()}'})"}
         style.pop("marker", None)  # of which a histogram has none
         ax.stairs(heights, edges, baseline=None, **label | style)
     if cut is not None:
@@ -212,7 +215,7 @@ def _corners(curve: Curve, fpr: Values) -> Values:
     return np.stack(curve.at(fpr), axis=1).ravel()
 
 
-def _calibration(scores: Floats, labels: Bools, weights: Values, n_bins: int) -> tuple[Values, ...]:
+def _calibration(scores: Array, labels: Array, weights: Values, n_bins: int) -> tuple[Values, ...]:
     """Return mean score, share of positives, and the ends of its interval for the bins of one group.
 
     The bins have about equally many rows; rows of equal score share a bin.

@@ -13,7 +13,7 @@ import pandas as pd
 
 from .._rows.checks import check_confidence, check_whole
 from .._stats.intervals import Values, student
-from .style import MOST, PALETTE, REFERENCE, as_axes, finish, short, stroke
+from .style import MOST, PALETTE, REFERENCE, as_axes, finish, short_names, stroke
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,12 +72,13 @@ def plot_frontier(
     if len(methods) > MOST:
         raise ValueError(f"table must have at most {MOST} methods, got {len(methods)}: plot some of them")
     ax = as_axes(ax)
-    for i, (name, rows) in enumerate(methods):
+    names = short_names(name for name, _ in methods)
+    for i, (name, (_, rows)) in enumerate(zip(names, methods, strict=True)):
         keys = rows[along].astype(float) if along in rows else pd.Series(np.nan, rows.index)
         (x, x_errors), (y, y_errors) = (_means(rows, keys, column, confidence) for column in (fairness, performance))
         ax.errorbar(x, y, xerr=np.nan_to_num(x_errors), yerr=np.nan_to_num(y_errors), fmt="none", ecolor=PALETTE[i])
         is_line = len(x) > 1
-        style = {"label": short(name)} | stroke(i) | ({} if is_line else {"linestyle": "none"})
+        style = {"label": name} | stroke(i) | ({} if is_line else {"linestyle": "none"})
         ax.plot(x, y, **style)
         for end in (0, -1) if is_line else ():
             offset: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
@@ -126,7 +127,7 @@ def plot_importance(table: Any, *, plain: str = "gain", max_features: int = 15, 
     grey: dict[str, Any] = {"color": "#B8B8B8", "edgecolor": "#606060", "hatch": "////"}
     ax.barh(place + 0.2, gain[order], 0.4, label=plain.replace("_", " "), **grey)
     ax.axvline(0, color=REFERENCE)
-    ax.set_yticks(place, [short(table.index[i]) for i in order])
+    ax.set_yticks(place, short_names(table.index[order]))
     ax.invert_yaxis()
     return finish(ax, "share of the importance\n(fair < 0: adds bias)", "", legend=True)
 

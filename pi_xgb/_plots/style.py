@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._rows.checks import needed_module
-from .._rows.names import in_words, printable
+from .._rows.names import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,14 +43,20 @@ def as_axes(ax: Axes | None) -> Axes:
     return ax
 
 
-def short(name: Hashable) -> str:
-    """Return a name for a plot: shortened, and escaped for matplotlib."""
-    words = printable(in_words(name))
-    if len(words) > LONGEST_NAME:
-        words = words[: LONGEST_NAME - 1].rstrip() + "…"
+def short_names(names: Iterable[Hashable]) -> list[str]:
+    """Return names for a plot: shortened while they stay distinct, and escaped for matplotlib."""
+    parts = [[printable(str(part)) for part in (name if isinstance(name, tuple) else (name,))] for name in names]
+    words = full = [", ".join(own) for own in parts]
+    most = LONGEST_NAME
+    if max(map(len, full)) > most:
+        while len(set(words := [_cut(own, most // len(own)) for own in parts])) < len(set(full)):
+            most += 1
     # matplotlib reads dollars as mathematics, and omits names with a leading underscore from legends.
-    words = words.replace("$", r"\$")
-    return f" {words}" if words.startswith("_") else words
+    return [(" " * own.startswith("_") + own).replace("$", r"\$") for own in words]
+
+
+def _cut(parts: list[str], most: int) -> str:
+    return ", ".join(part if len(part) <= most else part[: most - 1].rstrip() + "…" for part in parts)
 
 
 def finish(ax: Axes, xlabel: str, ylabel: str, *, legend: bool = False, title: str | None = None) -> Axes:

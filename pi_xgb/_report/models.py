@@ -132,6 +132,5 @@ def _of_other(model: Any, X: Any) -> tuple[Any, Floats, None]:
 
 def _own_columns(X: Any, names: Any) -> Any:
     """Select the columns of a DataFrame that the model was trained on, in its order."""
-    if isinstance(X, pd.DataFrame) and names is not None and set(names) <= set(X.columns):
-        return X[list(names)]
-    return X
+    has_all = isinstance(X, pd.DataFrame) and names is not None and set(names) <= set(X.columns)
+    return X[list(names)] if has_all else X

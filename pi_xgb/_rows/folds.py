@@ -76,7 +76,7 @@ def read_folds(folds: Any, label: Array, labelled: Array | None, groups: Array |
     Rows without a label do not train, and may not be held out. No group may be on both sides.
     """
     rows = np.arange(len(label))
-    if hasattr(folds, "split"):  # a splitter numbers the rows that it gets
+    if hasattr(folds, "split") and not isinstance(folds, str):  # a splitter numbers the rows that it gets
         rows = rows if labelled is None else rows[labelled]
         named = {} if groups is None else {"groups": groups[rows]}
         folds = folds.split(X=label[rows], y=label[rows], **named)

@@ -107,7 +107,7 @@ def check_few(groups: Groups, n_rows: int, most: int = MAX_GROUPS, name: str = "
     """Raise if there are more than ``most`` groups, or fewer than two rows per group on average."""
     limit = min(most, max(2, n_rows // 2))
     if groups.count > limit:
-        raise ValueError(f"{name} makes {groups.count} groups of {n_rows} rows, of at most {limit}: use pandas.cut")
+        raise ValueError(f"{name} makes {groups.count} groups of {n_rows} rows, at most {limit}: use bins (pandas.cut)")
 
 
 def _encode(label: Hashable, values: pd.Series[Any], name: str) -> Groups:

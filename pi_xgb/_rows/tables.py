@@ -52,8 +52,9 @@ def columns_of(values: Any, name: str, stem: str, n_rows: int | None = None) -> 
     if isinstance(values, Mapping):
         columns = {}
         for label, column in values.items():
-            columns[label] = columns_of(column, f"{name}[{label!r}]", stem, n_rows).iloc[:, 0]
-            n_rows = len(columns[label])
+            own = columns_of(column, f"{name}[{label!r}]", stem, n_rows)
+            as_columns(f"{name}[{label!r}]", own.to_numpy(), several=False)  # raises for several
+            columns[label], n_rows = own.iloc[:, 0], len(own)
         frame = pd.DataFrame(columns)
     elif isinstance(values, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
         column = pd.Series(values).reset_index(drop=True)

@@ -153,10 +153,14 @@ def positive_weights(kl_weight: Any, usual: Sequence[float]) -> list[float]:
 
 def _teachers(teacher: Any) -> list[Any]:
     """Return the kinds of teachers to try: words and estimators."""
+    # An ensemble of scikit-learn's is an estimator and can be iterated over.
+    return checked_list([teacher] if hasattr(teacher, "fit") else teacher, "teacher", _check_kind)
+
+
+def _check_kind(teacher: Any) -> None:
     if isinstance(teacher, Teacher):
         raise TypeError(
             f"teacher must be a word or an estimator, to be trained in every fold, got a {type(teacher).__name__}: "
             "hold rows out, and compare students of several kl_weight by train(teacher=..., evals=...)"
         )
-    # An ensemble of scikit-learn's is an estimator and can be iterated over.
-    return checked_list([teacher] if hasattr(teacher, "fit") else teacher, "teacher", check_teacher_word)
+    check_teacher_word(teacher)

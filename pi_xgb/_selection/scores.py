@@ -99,6 +99,6 @@ def score_of(metric: Any, custom_metric: Any, maximize: bool | None, spec: Spec)
     if name not in (*_SMALLER_IS_BETTER, *_LARGER_IS_BETTER):
         raise ValueError(
             f"metric must be one of XGBoost's {', '.join((*_LARGER_IS_BETTER, *_SMALLER_IS_BETTER))}, got {metric!r}: "
-            "pass any other as custom_metric, a function as for xgboost.train, with maximize"
+            "in Python pass any other as custom_metric, a function as for xgboost.train, with maximize"
         )
     return Score(metric, name in _LARGER_IS_BETTER)

@@ -318,8 +318,7 @@ class Selection:
         For adapters.
         """
         rows = {**vars(config), "constraints": constraints or None}
-        missing = [name for name in self._needed if rows[name] is None]
-        if missing:
+        if missing := [name for name in self._needed if rows[name] is None]:
             raise ValueError(f"{' and '.join(missing)} must be passed, since select used it: pass it for these rows")
         config = dataclasses.replace(config, teacher_params=self._teacher_params)
         if not self._chosen.sees_privileged:

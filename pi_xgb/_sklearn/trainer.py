@@ -128,9 +128,7 @@ class Trainer:
                 f"rows with no label: {_WAYS}"
             )
         if self.model.kl_weight != 0:
-            warn_user(
-                f"kl_weight has no effect without privileged columns (plain XGBoost): {_WAYS}, or set kl_weight=0"
-            )
+            warn_user(f"without privileged columns this is plain XGBoost: {_WAYS}, or set kl_weight=0")
 
     def __call__(
         self, params: dict[str, Any], dtrain: xgboost.DMatrix, num_boost_round: int, **keywords: Any

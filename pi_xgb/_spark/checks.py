@@ -62,13 +62,13 @@ def check_columns(dataset: DataFrame, columns: Columns, *, allow_overlap: bool) 
         raise ValueError("privileged_cols must name the columns that the teacher sees, got an empty list: add names")
     if len(set(privileged)) < len(privileged):
         raise ValueError(f"privileged_cols must have distinct names, got {privileged}: drop the duplicates")
-    for other in (columns.label, columns.validation, columns.query):
-        if other in privileged:
+    seen, of_teacher = (_names_inside(dataset, names) for names in (columns.features, privileged))
+    for parameter, inside in {"features_col": seen, "privileged_cols": of_teacher}.items():
+        if taken := inside & {columns.label, columns.weight, columns.validation, columns.query}:
             raise ValueError(
-                f"privileged_cols must not have the column of labels, validation or queries: drop {other!r}"
+                f"{parameter} must not have the column of labels, weights, validation or queries: drop {sorted(taken)}"
             )
-    shared = _names_inside(dataset, columns.features) & _names_inside(dataset, privileged)
-    if shared and not allow_overlap:
+    if (shared := seen & of_teacher) and not allow_overlap:
         raise ValueError(
             f"columns {sorted(shared)} are in features_col and in privileged_cols: drop them from one of the two, or "
             "set allow_overlap=True if the teacher should see classifier features"

@@ -46,7 +46,8 @@ def disparity_report(
     ----------
     y_true, y_score, sensitive_features, threshold, sample_weight : as for :func:`group_report`
     metrics : sequence of str, default=("statistical_parity", "equalized_odds", "equal_opportunity", "abroca")
-        Which rows to compute; also available: "predictive_parity", the largest difference in precision.
+        Which rows to compute; also available: "predictive_parity" and "false_positive_rate_parity", the largest
+        differences in precision and in false positive rate.
     undefined : as for :func:`statistical_parity`
     n_boot : int, default=1000
     confidence : float, default=0.95

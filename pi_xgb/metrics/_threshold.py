@@ -87,13 +87,11 @@ def choose_threshold(
     read = partial(as_scores, within=within, hint="grid='paper' takes probabilities, grid=None scores of any scale")
     labels, scores, weights = as_scored(y_true, y_score, None, sample_weight, read)
     candidates = _candidates(grid, scores)
-    values = np.mean(
-        [
-            _rule_values(function, labels[rows], scores[rows], weights[rows], candidates)
-            for rows in _folds(folds, labels, weights)
-        ],
-        axis=0,
-    )
+    by_fold = [
+        _rule_values(function, labels[rows], scores[rows], weights[rows], candidates)
+        for rows in _folds(folds, labels, weights)
+    ]
+    values = np.mean(by_fold, axis=0)
     if not (values > -np.inf).any():
         raise ValueError("rule must be defined for at least one threshold, got NaN at every threshold")
     return float(candidates[np.flatnonzero(values >= values.max() - _TIE)[0]])
@@ -104,7 +102,10 @@ def _candidates(grid: Any, scores: Floats) -> Values:
     if isinstance(grid, str):
         return PAPER_GRID
     if grid is not None:
-        return np.unique(per_row("grid", grid))
+        thresholds = per_row("grid", grid, np.size(grid), missing="keep")
+        if not thresholds.size or np.isnan(thresholds).any():
+            raise ValueError(f"grid must be None, 'paper' or an array of thresholds, got {grid!r:.60}: pass numbers")
+        return np.unique(thresholds)
     values = np.unique(scores)
     below, above = values[:-1], values[1:]
     with np.errstate(invalid="ignore"):  # between -inf and inf

@@ -157,6 +157,4 @@ def _encoded(features: Any, n_rows: int) -> Any:
     """Encode the groups once, not in every round; names stay for messages."""
     groups = as_groups(features, n_rows)
     names = pd.Index([str(plain(name)) for name in groups.names])
-    if not names.is_unique:
-        return groups.codes
-    return pd.Series(pd.Categorical.from_codes(groups.codes, names))
+    return pd.Series(pd.Categorical.from_codes(groups.codes, names)) if names.is_unique else groups.codes
