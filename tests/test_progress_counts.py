@@ -36,7 +36,10 @@ SEARCHES = {
             overwrite=True,
         ),
     ),
-    "teachers": ("_core.learners.recipe", lambda x, z: pi_xgb.fit_teacher(PARAMS, z, 2, teacher="mixed", crossfit=3)),
+    "teachers": (
+        "_core.learners.cross_fitted",
+        lambda x, z: pi_xgb.fit_teacher(PARAMS, z, teacher="mixed", crossfit=3),
+    ),
 }
 
 

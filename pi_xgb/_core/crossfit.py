@@ -82,15 +82,8 @@ def whole_queries(
 class FoldModels(Protocol):
     """Folds that were dealt beforehand, whose models several teachers share."""
 
-    @property
-    def fold_of(self) -> Array:
-        """The fold of each row."""
-        ...
-
-    @property
-    def number(self) -> int:
-        """How many there are."""
-        ...
+    fold_of: Array
+    number: int
 
     def model(self, member: str, fold: int, fit: Callable[[], M]) -> contextlib.AbstractContextManager[M]:
         """The model of a member without a fold, locked against other threads; the first one to ask fits it."""

@@ -142,11 +142,8 @@ def cv(
         if not is_grid:
             return folds.history(None, own_keywords)
         history = functools.partial(_grid_history, folds, own_keywords)
-        if jobs == 1:
-            histories = {weight: history(weight) for weight in grid}
-    if jobs > 1:
-        # Release the lock of dtrain: metrics may train on dtrain in these threads.
-        histories = dict(zip(grid, in_threads(history, grid, jobs), strict=True))
+    # The lock of dtrain is released: metrics may train on dtrain in these threads.
+    histories = dict(zip(grid, in_threads(history, grid, jobs), strict=True))
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
 
 

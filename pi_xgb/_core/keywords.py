@@ -115,8 +115,8 @@ class Keywords:
 
     def _has_all_columns(self, dtrain: xgboost.DMatrix) -> bool:
         """Whether ``privileged`` is meant to have all columns that a teacher sees, those of ``dtrain`` among them."""
-        own = set() if self.privileged is None else set(self.privileged.feature_names or ())
-        return self.allow_overlap and self.teacher_sees != "all" and set(dtrain.feature_names or ()) <= own
+        own = getattr(self.privileged, "feature_names", None) or ()
+        return self.allow_overlap and self.teacher_sees != "all" and set(dtrain.feature_names or ()) <= set(own)
 
     @property
     def can_stop_early(self) -> bool:

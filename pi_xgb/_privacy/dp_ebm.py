@@ -37,8 +37,7 @@ class DPEBM:
         self._interpret = needed_module("interpret.privacy", "teacher='dp-ebm' needs interpret", "private")
         self._bounds = [(column.low, column.high) for column in domain.columns]
         self._random_state = random_state
-        wide = [column.name for column in domain.columns if column.size(1) > _FINE_BINS]
-        if wide:
+        if wide := [column.name for column in domain.columns if column.size(1) > _FINE_BINS]:
             raise ValueError(f"{wide[0]!r} must have at most {_FINE_BINS} categories for DP-EBM: merge rare ones")
 
     def fit(self, values: NDArray[np.float64], label: NDArray[np.int64], budget: Spent, noise: Any) -> None:

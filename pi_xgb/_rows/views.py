@@ -64,8 +64,7 @@ class Views(NamedTuple):
 
 def divide(X: Any, eval_set: Any, privileged: Any, eval_privileged: Any, privileged_features: Any) -> Views:
     """Return the views of a data set whose privileged columns are in X or in a separate table."""
-    features = listed(privileged_features)
-    if features:
+    if features := listed(privileged_features):
         if privileged is not None or eval_privileged is not None:
             given = "eval_privileged" if privileged is None else "privileged"
             raise ValueError(f"{given} and privileged_features were both given: drop one of the two")

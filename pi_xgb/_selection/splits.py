@@ -39,7 +39,7 @@ class Split(NamedTuple):
         return f"{self.repeat}/{self.fold}"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class SharedFolds:
     """The folds of one repeat of a search, one of them held out, whose teachers are shared.
 

@@ -154,8 +154,7 @@ class PrivilegedXGBModel(xgboost.XGBModel):
             teacher = self.teacher
         elif not isinstance(teacher, Teacher):
             teacher = self._soft_labels(X, y, teacher, teacher_weight)
-        is_soft = isinstance(teacher, FixedTeacher) and (y is None or bool(pd.isna(on_host(y)).all()))
-        if is_soft:
+        if is_soft := isinstance(teacher, FixedTeacher) and (y is None or bool(pd.isna(on_host(y)).all())):
             y = self._stand_ins(teacher.values)
         if y is None:
             raise ValueError(

@@ -54,8 +54,7 @@ def obstacle(training: Training, boosting: Boosting | None, **_: Any) -> str | N
         return None
     query: Array = query_of_row(boosting.dtrain)
     for weight in (guide.per_row for guide in guides if guide.per_row is not None):
-        n_torn = int((pd.Series(weight[weight > 0]).groupby(query[weight > 0]).nunique() > 1).sum())
-        if n_torn:
+        if n_torn := int((pd.Series(weight[weight > 0]).groupby(query[weight > 0]).nunique() > 1).sum()):
             return f"teacher_weight differs among the rows of {n_torn} queries: give all rows of a query the same, or 0"
     return None
 

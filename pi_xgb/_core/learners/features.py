@@ -27,8 +27,7 @@ class Features:
 
     def subset(self, rows: Array) -> Features:
         """The same columns of some of the rows."""
-        table = None if self.table is None else take_rows(self.table, rows)
-        return Features(slice_rows(self.matrix, rows), table)
+        return Features(slice_rows(self.matrix, rows), None if self.table is None else take_rows(self.table, rows))
 
     @property
     def empty_rows(self) -> Array:

@@ -86,8 +86,7 @@ def fit_temperature(relative_loss: RelativeLoss, mean: Array) -> float:
         penalty = _TEMPERATURE_PENALTY * relative_loss.shrinkage
         return relative_loss(tempered(loss, mean, np.exp(log_temperature))) + penalty * log_temperature**2
 
-    found = optimize.minimize_scalar(criterion, bounds=_LOG_TEMPERATURES)
-    return float(np.exp(found.x))
+    return float(np.exp(optimize.minimize_scalar(criterion, bounds=_LOG_TEMPERATURES).x))
 
 
 def tempered(loss: Loss, mean: Array, temperature: float) -> Array:
