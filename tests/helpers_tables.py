@@ -60,3 +60,20 @@ def matrix(data: Table, make: Callable[..., xgb.DMatrix] = xgb.DMatrix, **fields
 
 def privileged_of(data: Table, **fields: Any) -> xgb.DMatrix:
     return xgb.DMatrix(data.z, data.y, **fields)
+
+
+Guiding = dict[str, Callable[[Table], dict[str, Any]]]
+PAPER: dict[str, Any] = {"teacher": "boosted", "crossfit": 0, "teacher_sees": "privileged"}
+JOINT: dict[str, Any] = {"teacher": "boosted", "method": "jpib"}
+GUIDING: Guiding = {
+    "array": lambda data: {"teacher": data.q},
+    "kbpib": lambda data: {"privileged": privileged_of(data), **PAPER},
+    "crossfit": lambda data: {"privileged": privileged_of(data), "teacher": "boosted", "crossfit": 3},
+    "jpib": lambda data: {"privileged": privileged_of(data), **JOINT},
+}
+# Nobody teaches, in every way to say so.
+SILENT: Guiding = {
+    "nobody": lambda data: {},
+    "list": lambda data: {"teacher": [(np.clip(data.q, 0, 1), 0), (np.clip(data.q[::-1], 0, 1), 0.0)]},
+    **{kind: lambda data, kind=kind: {**GUIDING[kind](data), "kl_weight": 0} for kind in GUIDING},
+}

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import helpers_tables
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,14 +26,13 @@ from hypothesis import strategies as st
 
 import pi_xgb
 
+PAPER, JOINT = helpers_tables.PAPER, helpers_tables.JOINT
 METRIC = {
     "binary:logistic": "logloss",
     "multi:softprob": "mlogloss",
     "multi:softmax": "merror",
     "reg:squarederror": "rmse",
 }
-PAPER: dict[str, Any] = {"teacher": "boosted", "crossfit": 0, "teacher_sees": "privileged"}
-JOINT: dict[str, Any] = {"teacher": "boosted", "method": "jpib"}
 
 
 def folds_by_hand(n_folds: int = 3, seed: int = 5) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -140,22 +140,12 @@ def possible(case: dict[str, Any]) -> bool:
     return not (case["categories"] and case["tree_method"] == "exact")
 
 
-SILENT: dict[str, Callable[[Table], dict[str, Any]]] = {
-    "nobody": lambda data: {},
-    "array": lambda data: {"teacher": data.q, "kl_weight": 0},
-    "list": lambda data: {"teacher": [(data.q, 0.0)]},
-    "kbpib": lambda data: {"privileged": privileged_of(data), **PAPER, "kl_weight": 0},
-    "crossfit": lambda data: {"privileged": privileged_of(data), "teacher": "boosted", "crossfit": 2, "kl_weight": 0},
-    "jpib": lambda data: {"privileged": privileged_of(data), **JOINT, "kl_weight": 0},
-}
-
-
-@given(case=CASES, kind=st.sampled_from(sorted(SILENT)))
+@given(case=CASES, kind=st.sampled_from(sorted(helpers_tables.SILENT)))
 def test_without_a_teacher_that_counts_the_history_is_that_of_xgboost(case: dict[str, Any], kind: str) -> None:
     assume(possible(case))
     event(f"{kind}, {case['split']}")
     # Same columns, same folds, same numbers to the bit.
-    assert run(pi_xgb.cv, case, SILENT[kind]) == run(xgb.cv, case)
+    assert run(pi_xgb.cv, case, helpers_tables.SILENT[kind]) == run(xgb.cv, case)
 
 
 @pytest.mark.parametrize("name", [*OBJECTIVES_OF_A_TEACHER, "survival:cox"])
@@ -198,18 +188,11 @@ def test_arguments_may_come_by_position_as_in_xgboost() -> None:
 # --- with a teacher it is a loop over folds ---------------------------------------------------------------------------
 
 
-GUIDING: dict[str, Callable[[Table], dict[str, Any]]] = {
-    "array": lambda data: {"teacher": data.q},
+GUIDING = {
+    **helpers_tables.GUIDING,
     "list": lambda data: {"teacher": [(data.q, 0.4), (data.q[::-1], 0.1)]},
-    "kbpib": lambda data: {"privileged": privileged_of(data), **PAPER},
-    "crossfit": lambda data: {"privileged": privileged_of(data), "teacher": "boosted", "crossfit": 3},
-    "jpib": lambda data: {"privileged": privileged_of(data), **JOINT},
     "joint teacher": lambda data: {"teacher": pi_xgb.JointTeacher(privileged_of(data), params_for(data))},
-    "other params": lambda data: {
-        "privileged": privileged_of(data),
-        "teacher_params": {**QUIET, "max_depth": 1},
-        **PAPER,
-    },
+    "other params": lambda data: {**helpers_tables.GUIDING["kbpib"](data), "teacher_params": {**QUIET, "max_depth": 1}},
 }
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import helpers_tables
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,8 +26,7 @@ from hypothesis import strategies as st
 
 import pi_xgb
 
-PAPER: dict[str, Any] = {"teacher": "boosted", "crossfit": 0, "teacher_sees": "privileged", "kl_weight": 0.5}
-JOINT: dict[str, Any] = {"teacher": "boosted", "method": "jpib", "kl_weight": 0.5}
+PAPER, JOINT = helpers_tables.PAPER, helpers_tables.JOINT
 IN_SAMPLE: dict[str, Any] = {"teacher": "boosted", "crossfit": 0}
 METHODS = {"kbpib": PAPER, "jpib": JOINT}
 
@@ -143,22 +143,11 @@ def run(train: Callable[..., xgb.Booster], case: dict[str, Any], **guiding: Any)
     }
 
 
-# Nobody teaches, in every way to say so.
-SILENT: dict[str, Callable[[Table], dict[str, Any]]] = {
-    "nobody": lambda data: {},
-    "array": lambda data: {"teacher": np.clip(data.q, 0, 1), "kl_weight": 0},
-    "list": lambda data: {"teacher": [(np.clip(data.q, 0, 1), 0), (np.clip(data.q[::-1], 0, 1), 0.0)]},
-    "kbpib": lambda data: {"privileged": privileged_of(data), **PAPER, "kl_weight": 0},
-    "crossfit": lambda data: {"privileged": privileged_of(data), "teacher": "boosted", "crossfit": 3, "kl_weight": 0},
-    "jpib": lambda data: {"privileged": privileged_of(data), **JOINT, "kl_weight": 0},
-}
-
-
-@given(case=CASES, kind=st.sampled_from(sorted(SILENT)))
+@given(case=CASES, kind=st.sampled_from(sorted(helpers_tables.SILENT)))
 def test_without_a_teacher_that_counts_everything_is_that_of_xgboost(case: dict[str, Any], kind: str) -> None:
     assume(possible(case) and not (kind == "jpib" and (case["continued"] or case["booster"] == "dart")))
     event(f"{kind}, {case['booster']}")
-    assert run(pi_xgb.train, case, make=SILENT[kind]) == run(xgb.train, case)
+    assert run(pi_xgb.train, case, make=helpers_tables.SILENT[kind]) == run(xgb.train, case)
 
 
 def own_objective(margin: np.ndarray, dtrain: xgb.DMatrix) -> tuple[np.ndarray, np.ndarray]:
@@ -492,14 +481,6 @@ def test_a_parameter_of_none_is_not_given_as_in_xgboost() -> None:
     assert model_text(with_none) == model_text(pi_xgb.train(params, matrix(data), 3, teacher=data.q))
 
 
-GUIDING: dict[str, Callable[[Table], dict[str, Any]]] = {
-    "array": lambda data: {"teacher": data.q},
-    "kbpib": lambda data: {"privileged": privileged_of(data), **PAPER},
-    "crossfit": lambda data: {"privileged": privileged_of(data), "teacher": "boosted", "crossfit": 3},
-    "jpib": lambda data: {"privileged": privileged_of(data), **JOINT},
-}
-
-
 def test_no_objective_is_no_surprise_elsewhere() -> None:
     unnamed: dict[str, Any] = {**QUIET, "max_depth": 3}
     numbers, classes = table("reg:squarederror"), table("multi:softmax")
@@ -721,7 +702,7 @@ def test_a_model_file_holds_nothing_of_the_privileged_features(kind: str, tmp_pa
     assert all(name in json.loads(model_text(teacher.booster))["learner"]["feature_names"] for name in ODD_NAMES)
     assert max(numbers_in(json.loads(model_text(teacher.booster)))) > 5e6
 
-    booster = pi_xgb.train(params_of("binary:logistic"), matrix(data), 4, **GUIDING[kind](data))
+    booster = pi_xgb.train(params_of("binary:logistic"), matrix(data), 4, **helpers_tables.GUIDING[kind](data))
     for name in ("model.json", "model.ubj"):
         booster.save_model(tmp_path / name)
     everything = {
@@ -775,7 +756,7 @@ def test_a_plain_xgboost_reads_the_model_where_pi_xgb_cannot_be_imported(tmp_pat
     expected: list[str] = []
     for kind in ("kbpib", "jpib"):
         data, _ = odd_privileged()
-        booster = pi_xgb.train(params_of("binary:logistic"), matrix(data), 4, **GUIDING[kind](data))
+        booster = pi_xgb.train(params_of("binary:logistic"), matrix(data), 4, **helpers_tables.GUIDING[kind](data))
         for suffix in ("json", "ubj"):
             files.append(str(tmp_path / f"{kind}.{suffix}"))
             booster.save_model(files[-1])
