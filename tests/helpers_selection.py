@@ -17,3 +17,16 @@ COMPARED: dict[str, Any] = {
     "repeats": 1,
     "progress": False,
 }
+
+
+def guiding(row, privileged, both):
+    """The keywords of pi_xgb.train for a row of the tables."""
+    if row.method == "plain":
+        return {}
+    if row.method == "jpib":
+        return {"privileged": privileged, "method": "jpib", "kl_weight": row.kl_weight}
+    how = {"teacher": row.teacher, "kl_weight": row.kl_weight, "crossfit": int(row.crossfit)}
+    if row.teacher_sees == "student":
+        return how
+    sees_all = row.teacher_sees == "all"
+    return {**how, "privileged": both if sees_all else privileged, "allow_overlap": sees_all}

@@ -418,6 +418,7 @@ CASES: dict[str, list[Case]] = {
         type_error(Q, "ModelTeacher", q=lambda c: len),
         value_error(("train", "KLObjective"), "must sum to 1", q=lambda c: np.full((N, 3), 0.6), objective=SOFTPROB),
         type_error(("fit_teacher",), "seed", "'a'", seed="a"),
+        value_error(("fit_teacher",), "seed", "-1", seed=-1),
         type_error(("KLObjective",), "ModelTeacher", q=lambda c: LogisticRegression()),
         type_error(("KLObjective",), "'boosted'", "fit_teacher", q="boosted"),
         value_error((*PLAIN, "train boosted"), "teacher must be one of", "'mixed'", "everything", teacher="everything"),

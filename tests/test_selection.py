@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from helpers_selection import guiding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -48,24 +49,6 @@ def data(objective="binary:logistic", n=150, weighted=False, seed=0):
 def quick(objective="binary:logistic", **keywords) -> Selection:
     params, dtrain, privileged, _ = data(objective)
     return select(params, dtrain, ROUNDS, privileged=privileged, **{**FEW, **keywords})
-
-
-def guiding(row, privileged, both):
-    """The keywords of pi_xgb.train for a row of the tables."""
-    if row.method == "plain":
-        return {}
-    if row.method == "jpib":
-        return {"privileged": privileged, "method": "jpib", "kl_weight": row.kl_weight}
-    if row.teacher_sees == "student":
-        return {"teacher": row.teacher, "kl_weight": row.kl_weight, "crossfit": int(row.crossfit)}
-    sees_all = row.teacher_sees == "all"
-    return {
-        "privileged": both if sees_all else privileged,
-        "teacher": row.teacher,
-        "kl_weight": row.kl_weight,
-        "crossfit": int(row.crossfit),
-        "allow_overlap": sees_all,
-    }
 
 
 @pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob"])

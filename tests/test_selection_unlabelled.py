@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from helpers_selection import COMPARED as SMALLEST
-from helpers_selection import METHODS, PARAMS, ROUNDS, SEES
+from helpers_selection import METHODS, PARAMS, ROUNDS, SEES, guiding
 from sklearn.model_selection import KFold, PredefinedSplit
 
 import pi_xgb
@@ -54,17 +54,6 @@ class Rows:
     def told(self):
         """y as compare and the estimators take it."""
         return pd.Series(np.where(self.labelled, self.y, np.nan))
-
-
-def guiding(row, privileged, both):
-    """The keywords of pi_xgb.train for a row of the tables."""
-    if row.method == "jpib":
-        return {"privileged": privileged, "method": "jpib", "kl_weight": row.kl_weight}
-    if row.teacher_sees == "student":
-        return {"teacher": row.teacher, "kl_weight": row.kl_weight, "crossfit": int(row.crossfit)}
-    sees_all = row.teacher_sees == "all"
-    shown = {"privileged": both if sees_all else privileged, "allow_overlap": sees_all}
-    return {**shown, "teacher": row.teacher, "kl_weight": row.kl_weight, "crossfit": int(row.crossfit)}
 
 
 def test_the_table_is_that_of_a_loop_written_by_hand():

@@ -79,6 +79,21 @@ def test_privileged_with_a_part_of_dtrains_columns_is_read_beside_them():
     assert_same_model(by_default, by_word)
 
 
+def test_a_teacher_of_rows_that_cannot_be_cut_learns_from_labelled_ones_by_their_weights():
+    rows = Problem("binary:logistic")
+    whole = xgb.QuantileDMatrix(rows.z, rows.y, weight=rows.weight)
+    teacher = pi_xgb.fit_teacher(rows.params(), whole, 3, labelled=rows.labelled, **IN_SAMPLE)
+    counting = xgb.DMatrix(rows.z, rows.y, weight=rows.weight * rows.labelled)
+    expected = xgb.train(rows.params(), counting, 3).predict(counting)
+    np.testing.assert_allclose(teacher.values, expected, atol=1e-6)
+
+
+def test_a_teacher_that_sees_privileged_features_alone_needs_no_values_of_dtrain():
+    rows = Problem("binary:logistic")
+    how = {"privileged": rows.dprivileged(), "teacher": "forest", "teacher_sees": "privileged"}
+    assert pi_xgb.train(rows.params(), rows.dtrain(kind=xgb.QuantileDMatrix), 2, **how).num_boosted_rounds() == 2
+
+
 def test_missing_values_categories_and_names_reach_the_teacher():
     rows = Problem("binary:logistic")
     z = pd.DataFrame(rows.z).add_prefix("z")
