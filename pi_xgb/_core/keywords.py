@@ -125,8 +125,7 @@ class Keywords:
 
     def leaves_to_xgboost(self, params: dict[str, Any], obj: Any) -> bool:
         """Whether plain XGBoost trains: without a teacher, or with weight 0 and an objective that none can guide."""
-        is_bare = not self.is_given or obj is not None or objective_name(params) not in LOSSES
-        return self.changes_nothing and is_bare
+        return self.changes_nothing and (not self.is_given or obj is not None or objective_name(params) not in LOSSES)
 
     @property
     def matrices(self) -> list[xgboost.DMatrix]:

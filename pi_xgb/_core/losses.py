@@ -21,7 +21,6 @@ import numpy as np
 import xgboost
 
 from .._arrays import Array, array_module
-from .._xgb.collective import gathered
 from .._xgb.matrix import labels_of
 from .._xgb.params import SHARES_ARE_MARGINS, as_number
 
@@ -299,22 +298,6 @@ class Loss:
                 "encode them (classes as 0, 1, ...), leave these rows out, or name another objective"
             )
 
-    def teacher_values(self, mean: Array, label: Array, known: Array) -> Array:
-        """The q of a teacher whose models predict ``mean``; the ``label`` of some rows is ``known``.
-
-        Scores of a ranking model have no scale. Their q is the expected relevance at each score: the rising function of
-        the score that is closest to the labels. It is flat where the score carries no information, so that noise makes
-        no pairs.
-        """
-        if not self.by_query:
-            return mean
-        from scipy.optimize import isotonic_regression
-
-        scores, labels = gathered(mean[known]), gathered(label[known])  # of all workers
-        knots, at, count = np.unique(scores, return_inverse=True, return_counts=True)
-        average = np.bincount(at, labels) / count
-        return np.interp(mean, knots, isotonic_regression(average, weights=count).x).astype(np.float32)
-
 
 def check_bounds(lower: Array, upper: Array, name: str, place: Callable[[int], str] = "row {}".format) -> None:
     """Raise unless each row has two bounds of a time; the upper one is infinite for a censored time."""
@@ -504,14 +487,6 @@ def loss_named(objective: Any, params: Params | None = None) -> Loss:
             "Change params['objective'], or train without a teacher"
         )
     return LOSSES[objective].with_params(params or {})
-
-
-def loss_with_gradient(objective: Any, params: Params | None = None) -> Loss:
-    """Return the loss of an objective; raise unless it has a gradient that a custom objective can compute."""
-    loss = loss_named(objective, params)
-    if not loss.has_gradient:
-        raise ValueError(f"{objective} requires copies of the rows, which no objective can make: use pi_xgb.train")
-    return loss
 
 
 def check_labels_alone(objective: Any, ranker: str) -> None:

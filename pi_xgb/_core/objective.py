@@ -20,7 +20,7 @@ from .._xgb.matrix import labels_of
 from .._xgb.params import check_scale_pos_weight, class_count, user_params
 from .blend import Distillation
 from .joint import JointTeacher, pairs_of
-from .losses import NUMBERS, Loss, loss_with_gradient
+from .losses import NUMBERS, Loss, Params, loss_named
 from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, weighted
 from .training import Spec, Student, Training
 
@@ -255,6 +255,14 @@ class KLObjective:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kl_weight={self.kl_weight}, objective={self.objective!r})"
+
+
+def loss_with_gradient(objective: Any, params: Params | None = None) -> Loss:
+    """Return the loss of an objective; raise unless it has a gradient that a custom objective can compute."""
+    loss = loss_named(objective, params)
+    if not loss.has_gradient:
+        raise ValueError(f"{objective} requires copies of the rows, which no objective can make: use pi_xgb.train")
+    return loss
 
 
 class _Caller(NamedTuple):

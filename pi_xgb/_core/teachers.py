@@ -47,10 +47,9 @@ class FixedTeacher(Teacher):
         return read_only(self._q)
 
     @property
-    def values(self) -> np.ndarray[Any, Any]:
+    def values(self) -> Array:
         """The q of every training row, read-only."""
-        values: np.ndarray[Any, Any] = read_only(self._q)
-        return values
+        return read_only(self._q)
 
     def start(self, training: Training) -> None:
         self.check(training.n_rows)

@@ -28,7 +28,6 @@ from .learners.learned_teacher import LearnedTeacher
 from .training import ABOUT_COLUMNS, Boosting, Guide, Spec, Training
 
 _KEYWORDS = keyword_names(xgboost.train)
-_LONGEST = 200  # of a value in teacher_params
 
 
 @called_like(xgboost.train)
@@ -255,9 +254,9 @@ def _settings(guide: Guide, spec: Spec) -> tuple[str, str]:
     """Return the kind of a teacher and the keywords of its training; without params that are the student's."""
     about = guide.teacher.about
     kind, settings = about.kind or type(guide.teacher).__name__, dict(about.settings)
-    # Without params that may name a privileged column.
+    # Without params that may name a privileged column, and a long value's end.
     own, shared = (
-        {name: str(value)[:_LONGEST] for name, value in sorted(params.items()) if name not in ABOUT_COLUMNS}
+        {name: str(value)[:200] for name, value in sorted(params.items()) if name not in ABOUT_COLUMNS}
         for params in (settings.pop("teacher_params", {}), spec.params)
     )
     if own and own != shared:

@@ -54,5 +54,4 @@ def fit_boosted(
         else:
             matrix = slice_rows(matrix, np.arange(matrix.num_row()), weight)
     booster = xgboost.train(params, matrix, num_boost_round, obj=gradient, **keywords)
-    rounds = rounds_in_use(booster) if keywords.get("early_stopping_rounds") else (0, 0)
-    return BoostedModel(booster, loss, rounds)
+    return BoostedModel(booster, loss, rounds_in_use(booster) if keywords.get("early_stopping_rounds") else (0, 0))

@@ -1,4 +1,4 @@
-"""Convex combinations of teachers and their temperature, from predictions out of fold."""
+"""Convex combinations of teachers, their temperature and the scale of scores, from predictions out of fold."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._arrays import Array
+from ..._xgb.collective import gathered
 from ..losses import Loss
 
 # Keeps the loss finite where a prediction lies at an end of its range and the label contradicts it.
@@ -95,6 +96,20 @@ def tempered(loss: Loss, mean: Array, temperature: float) -> Array:
         return mean
     inside = np.clip(mean.astype(np.float64), _FROM_END, 1 - _FROM_END)
     return loss.mean(loss.margin_of(inside) / temperature).astype(np.float32)
+
+
+def relevances(scores: Array, label: Array, known: Array) -> Array:
+    """The expected relevance at each score of a ranking model, which has no scale; the ``label`` of some is ``known``.
+
+    It is the rising function of the score that is closest to the labels, and flat where the score carries no
+    information, so that noise makes no pairs.
+    """
+    from scipy.optimize import isotonic_regression
+
+    own, labels = gathered(scores[known]), gathered(label[known])  # of all workers
+    knots, at, count = np.unique(own, return_inverse=True, return_counts=True)
+    average = np.bincount(at, labels) / count
+    return np.interp(scores, knots, isotonic_regression(average, weights=count).x).astype(np.float32)
 
 
 class RelativeLoss:

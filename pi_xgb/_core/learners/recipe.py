@@ -29,7 +29,7 @@ from .forest import fit_forest
 from .gathered import fit_gathered
 from .learned_teacher import Fitted, LearnedTeacher, Member
 from .linear import fit_linear
-from .mixture import Mixture
+from .mixture import Mixture, relevances
 
 _MOST_ROWS = 10_000
 """A member of a mixture learns from at most so many rows: with more labels a mixture gains next to nothing."""
@@ -114,7 +114,7 @@ class Recipe:
         """
         fitted = fit_gathered(self) if self._is_gathered else self.fit_members(progress, folds)
         training, loss, is_predicted = self.training, self.training.spec.loss, fitted.fold_of != LEFT_OUT
-        q = loss.teacher_values(fitted.mean, training.label, training.known & is_predicted)
+        q = relevances(fitted.mean, training.label, training.known & is_predicted) if loss.by_query else fitted.mean
         (PROBABILITIES if loss.probabilities else NUMBERS).check(q[is_predicted], "the q of the teacher")
         if not is_predicted.all():  # taken as an array, q then asks for weights of 0 in the other rows
             q = np.where(per_label(is_predicted, q), q, np.float32(np.nan))
