@@ -408,7 +408,7 @@ BAD: dict[str, tuple[dict[str, Any], list[str], str]] = {
     "one bound": ({}, [*TIMED[:2], *TIMED[4:]], "needs --lower-bound and --upper-bound, got --lower-bound"),
     "no survival": ({}, [*TIMED[:4], "--objective", "reg:gamma"], "reg:gamma needs --label, got --lower-bound"),
     "privileged bound": ({}, [*TIMED, "--privileged", "until"], "named by --upper-bound and by --privileged"),
-    "crossed": ({"until": 1e-9}, TIMED, "not above the upper one, line 6 has"),
+    "crossed": ({"until": 1e-9}, TIMED, "not below it and above 0, line 6 has"),
     "below 0": ({"since": -1.0}, TIMED, "the bounds of rows.csv must be times, the lower one at least 0"),
     "both at 0": ({"since": 0.0, "until": 0.0}, TIMED, "line 6 has 0 and 0"),
     "no lower bound": ({"since": None, "until": 2.0}, TIMED, "line 6 of rows.csv has an upper bound only"),

@@ -413,7 +413,7 @@ ON_LAST = {
     "short mask": "one value for each",
     "negative weight": "from 0 to",
     "few labels": "from which a teacher learns. Each worker deals its own rows",
-    "few groups": "1 distinct values for 3 folds",
+    "few groups": "crossfit of 3 needs as many groups",
 }
 
 
