@@ -79,17 +79,16 @@ def stacked(matrix: xgboost.DMatrix, rows: Array, params: Mapping[str, Any], xgb
     by_cuts = params.get("booster", "gbtree") != "gblinear" and params.get("tree_method", "auto") not in _WITHOUT_CUTS
     is_quantile = isinstance(matrix, xgboost.QuantileDMatrix)
     cut = _with_cuts_of(matrix, rows, params) if by_cuts or is_quantile else matrix.slice(rows, allow_groups=True)
-    if xgb_model is not None and by_cuts and not is_quantile:
-        earlier = xgboost.Booster(model_file=xgb_model)
-        bare = matrix.slice(rows, allow_groups=True)
-        bare.set_base_margin(np.empty(0, np.float32))
-        seen, right = (earlier.predict(each, output_margin=True) for each in (cut, bare))
-        cut = bare if on_any_worker(not np.allclose(seen, right, atol=1e-5)) else cut
     margin, column_weights = matrix.get_base_margin(), matrix.get_float_info("feature_weights")
     if margin.size:
         cut.set_base_margin(margin[rows])
     if column_weights.size:
         cut.set_info(feature_weights=column_weights)
+    if xgb_model is not None and by_cuts and not is_quantile:
+        earlier = xgboost.Booster(model_file=xgb_model)
+        seen, right = (earlier.predict(each, output_margin=True) for each in (cut, matrix))
+        if on_any_worker(not np.allclose(seen, right[rows], atol=1e-5)):
+            return stacked(matrix, rows, {"tree_method": "exact"})
     return cut
 
 
