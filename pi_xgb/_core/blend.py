@@ -142,8 +142,6 @@ class Distillation:
         self._fixed: Array | None = None
         """The target, where no teacher changes it."""
         self._averages: dict[int, Array] | None = None
-        if moving:
-            self.take_steps({}, None)
         self.is_adaptive = any(guide.teacher.is_adaptive for guide in training.guides)
         if not self.is_adaptive:
             self._fixed = self.target(training.like)

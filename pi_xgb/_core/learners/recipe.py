@@ -107,7 +107,7 @@ class Recipe:
             teacher_weight=None if self.teacher_weight is None else self.teacher_weight[rows],
         )
 
-    def fit(self, progress: bool | None = False, folds: FoldModels | None = None) -> LearnedTeacher:
+    def fit(self, progress: bool | None, folds: FoldModels | None = None) -> LearnedTeacher:
         """Return the trained teacher, with q out of fold where it is cross-fitted.
 
         ``folds`` take the place of those of ``crossfit``, if these are as many.
