@@ -352,6 +352,22 @@ def test_a_gathered_teacher_teaches_on_workers_as_on_one_machine(gathered_answer
     assert_taught_alike(xgb.Booster(model_file=bytearray(models[0])), name)
 
 
+def ranked(rows: np.ndarray) -> np.ndarray:
+    """q of the rows of queries from an estimator."""
+    matrix = xgb.DMatrix(many()["x"][rows], many()["amount"][rows] % 4, qid=rows // 10)
+    params = {"objective": "rank:ndcg", "ndcg_exp_gain": False, "nthread": 1}
+    return pi_xgb.fit_teacher(params, matrix, teacher=LinearRegression(), crossfit=3).values
+
+
+def ranked_here(n_workers: int, start: int, end: int) -> bytes:
+    return pickle.dumps(ranked(np.arange(start, end)))
+
+
+def test_an_estimator_ranks_the_queries_of_all_workers_as_on_one_machine() -> None:
+    found = [pickle.loads(answer) for _, answer in on_workers(ranked_here, 2, [0, 150, 600])]
+    np.testing.assert_allclose(np.concatenate(found), ranked(np.arange(600)), atol=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["mixed", "linear", "estimator"])
 def test_a_gathered_teacher_predicts_every_row_as_on_one_machine(gathered_answers: Any, name: str) -> None:

@@ -33,9 +33,6 @@ def carry(booster: xgb.Booster, how: str, folder: Path, name: str) -> Any:
     return folder / f"{name}.{how}"
 
 
-# --- KbPIB -----------------------------------------------------------------------------------------------------
-
-
 @every_objective
 @as_booster_or_file
 def test_kbpib_of_five_and_five_rounds_is_ten(objective, carried, tmp_path):
@@ -96,9 +93,6 @@ def test_copies_continue_a_model_of_other_rows():
     np.testing.assert_allclose(case.margins(found), case.margins(expected), atol=1e-4)
 
 
-# --- JPIB with its teacher carried along -----------------------------------------------------------------------
-
-
 @every_objective
 @pytest.mark.parametrize(("carried", "first"), [("booster", 1), ("ubj", 5), ("json", 1), ("bytes", 5)])
 def test_jpib_continues_when_the_teacher_comes_along(objective, carried, first, tmp_path):
@@ -140,9 +134,6 @@ def test_a_teacher_at_the_wrong_round_is_refused():
     loaded = JointTeacher(dprivileged, params, xgb_model=teacher.booster)
     with pytest.raises(ValueError, match=r"0 rounds.*3"):
         pi_xgb.train(params, dtrain, 2, teacher=loaded)
-
-
-# --- checkpoints -----------------------------------------------------------------------------------------------
 
 
 def resume(folder: Path, case: Any, params: dict[str, Any], total: int, **more: Any) -> xgb.Booster:

@@ -40,9 +40,6 @@ def folds_by_hand(n_folds: int = 3, seed: int = 5) -> list[tuple[np.ndarray, np.
     return [(np.sort(np.concatenate(parts[:k] + parts[k + 1 :])), np.sort(parts[k])) for k in range(n_folds)]
 
 
-# --- without a teacher, and with one that counts for nothing, it is xgboost.cv to the bit -----------------------------
-
-
 class EveryFifth:
     """A splitter in scikit-learn's manner."""
 
@@ -183,9 +180,6 @@ def test_arguments_may_come_by_position_as_in_xgboost() -> None:
     guided = outcome(pi_xgb.cv, 4, teacher=data.q)
     assert guided[1] == [(FutureWarning, "Pass `nfold` as keyword args.")]
     assert guided[0] == outcome(pi_xgb.cv, nfold=4, teacher=data.q)[0]
-
-
-# --- with a teacher it is a loop over folds ---------------------------------------------------------------------------
 
 
 GUIDING = {
@@ -370,9 +364,6 @@ def test_a_teacher_that_knows_all_labels_is_refused() -> None:
                 pi_xgb.cv(params, matrix(data), 3, teacher=teacher, kl_weight=kl_weight)
 
 
-# --- XGBoost's keywords with a teacher -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("kind", ["array", "jpib"])
 def test_a_custom_metric_sees_predictions_on_their_own_scale(objective: str, kind: str) -> None:
@@ -453,9 +444,6 @@ def test_fpreproc_decides_about_the_folds_params_and_weights() -> None:
         losses.append(history["test"]["logloss"])
     # The use that XGBoost's own guide makes of it, a scale_pos_weight per fold, reaches gradient and intercept.
     np.testing.assert_array_equal(found["test-logloss-mean"], np.mean(losses, axis=0))
-
-
-# --- grids ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [k for k in GUIDING if k != "list"])
@@ -563,9 +551,6 @@ def test_a_metric_may_train_on_the_same_matrices() -> None:
     # In a process of its own: where trainings wait for each other, this test must fail and not hang.
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.strip() == "done", done.stderr
-
-
-# --- the user's own objects -------------------------------------------------------------------------------------------
 
 
 class Stop(xgb.callback.TrainingCallback):

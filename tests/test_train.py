@@ -42,9 +42,6 @@ def text_without_sees(booster: xgb.Booster) -> str:
     return model_text(booster)
 
 
-# --- without a teacher it is xgboost.train, to the bit --------------------------------------------------------------
-
-
 CASES = st.fixed_dictionaries(
     {
         "objective": st.sampled_from(OBJECTIVES),
@@ -216,9 +213,6 @@ def test_too_many_or_doubled_positional_arguments_are_refused() -> None:
         pi_xgb.train(params_of("binary:logistic"), dtrain, 3, *[None] * 30)
     with pytest.raises(TypeError, match=r"evals.*position.*keyword"):
         pi_xgb.train(params_of("binary:logistic"), dtrain, 3, [], evals=[])
-
-
-# --- what a user sees of a guided training -------------------------------------------------------------------------
 
 
 class AfterEachRound(xgb.callback.TrainingCallback):
@@ -411,9 +405,6 @@ def test_verbose_eval_shows_a_line_of_the_teacher_and_the_rounds(capfd: pytest.C
             assert all("valid-logloss" in line and "hidden" not in line for line in lines)
 
 
-# --- the loss that is minimised: the blended target, in every setting ----------------------------------------------
-
-
 def blended(data: Table, kl_weight: float) -> np.ndarray:
     """t = (y + a q) / (1 + a)."""
     return (data.y + kl_weight * data.q) / (1 + kl_weight)
@@ -488,9 +479,6 @@ def test_no_objective_is_no_surprise_elsewhere() -> None:
     assert pi_xgb.train(unnamed, matrix(numbers), 2, teacher=numbers.q).num_boosted_rounds() == 2
     assert pi_xgb.train({**unnamed, "num_class": 3}, matrix(classes), 2, teacher=classes.q).num_boosted_rounds() == 2
     assert pi_xgb.train(unnamed, matrix(table("binary:logistic")), 2).num_boosted_rounds() == 2
-
-
-# --- the user's own objects ----------------------------------------------------------------------------------------
 
 
 class Timid(pi_xgb.Teacher):
@@ -594,9 +582,6 @@ def test_teachers_can_teach_again() -> None:
     ):
         models = [model_text(pi_xgb.train(params, matrix(data), 4, teacher=teacher)) for _ in range(2)]
         assert models[0] == models[1]
-
-
-# --- what the model says about its making --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
