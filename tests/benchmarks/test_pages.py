@@ -8,7 +8,10 @@ pytest.importorskip("sklearn", reason="the benchmarks need scikit-learn")
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 pytest.importorskip("tqdm", reason="the benchmarks need tqdm")
 
+import pandas as pd
+
 from benchmarks import FOLDER, pages, pictures
+from benchmarks.frontier import rates
 
 
 @pytest.mark.parametrize("name", pages.PAGES)
@@ -46,3 +49,14 @@ def test_every_interval_that_a_document_quotes_is_on_a_page():
         if page.name not in ELSEWHERE
     }
     assert {name: found for name, found in unknown.items() if found} == {}
+
+
+def test_the_gaps_under_constraints_in_the_guide_are_those_of_the_tables():
+    found = pd.read_csv(FOLDER / "results" / "frontier_rates.csv.gz").fillna({"constraint": ""})
+    found = found[(found.dataset == rates.MADE) & found.kl_weight.isin([0, 10]) & (found["rounds"] == 100)]
+    guide = (FOLDER.parent / "docs" / "fairness.md").read_text(encoding="utf-8")
+    for name, kind in rates.KINDS.items():
+        own = found[found.constraint.isin(["", name]) & found.method.isin([rates.PLAIN_NAME, kind.steps[0]])]
+        before, after = rates.points(own, kind.rates)
+        parts = [f"{getattr(before, gap):.2f} -> {getattr(after, gap):.2f}" for gap in ("train_gap", "gap")]
+        assert re.search(rf"\| `{name}\(.*\| {' [|] '.join(parts)} \|", guide)
