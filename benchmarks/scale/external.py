@@ -33,7 +33,7 @@ from benchmarks.scale.rows import Array, rows_of_batch
 
 # Room is what the limit leaves above the libraries; the data are 3 times the whole limit, or of the room in SMALL.
 FULL = {"rows": 700_000, "columns": 250, "room_mib": 160, "batches": 140, "rounds": 10}
-SMALL = {"rows": 200_000, "columns": 80, "room_mib": 40, "batches": 25, "rounds": 3}
+SMALL = {"rows": 200_000, "columns": 96, "room_mib": 48, "batches": 30, "rounds": 3}
 STACK = 2**20
 MODELS = (("kbpib", "callback"), ("kbpib", "native"), ("jpib", "callback"))
 ROWS_COMPARED = 5000
