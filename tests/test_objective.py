@@ -212,6 +212,14 @@ def test_a_teacher_of_ones_own_gets_the_mean_of_each_round(name, weighted, way):
         np.testing.assert_array_equal(row_weight, weight)
 
 
+@pytest.mark.parametrize("name", ["binary:logistic", TARGETS[0]])
+def test_a_teacher_of_ones_own_sees_nan_where_no_label_is_known(name):
+    rows = Problem(name)
+    teacher, known = Recorder(rows.q), rows.labelled if rows.y.ndim == 1 else rows.labelled[:, None]
+    pi_xgb.train(rows.params(), rows.dtrain(), 1, teacher=teacher, kl_weight=A, labelled=rows.labelled)
+    np.testing.assert_array_equal(teacher.seen[-1][1], np.where(known, rows.y, np.float32(np.nan)))
+
+
 def test_a_teacher_of_weight_0_is_not_called():
     rows = Problem("binary:logistic")
     silent = Recorder(rows.q)

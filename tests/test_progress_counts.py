@@ -24,6 +24,7 @@ SEARCHES = {
             DATA.x, DATA.y, DATA.z, params=PARAMS, num_boost_round=2, **{**WAY, "kl_weight": 2.0}
         ),
     ),
+    "cv": ("_core.cv", lambda x, z: pi_xgb.cv(PARAMS, x, 2, privileged=z, kl_weight=[0, 1, 2, 3], n_jobs=2)),
     "report": (
         "_report.report",
         lambda x, z: pi_xgb.report(

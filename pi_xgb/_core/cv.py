@@ -15,6 +15,7 @@ from xgboost import collective
 from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from .._arrays import Array
+from .._progress import progress_bar
 from .._rows.checks import check_whole, checked_list
 from .._rows.folds import Fold, row_folds, warn_of_torn_groups, with_unlabelled
 from .._rows.matrix_checks import check_is_dmatrix
@@ -91,9 +92,9 @@ def cv(
         where each training has one thread (see below), nothing is printed and no function of yours is called; else 1.
     nfold, stratified, folds, metrics, maximize, early_stopping_rounds, fpreproc, as_pandas : as for ``xgboost.cv``
     verbose_eval, show_stdv, seed, callbacks, shuffle, custom_metric : as for ``xgboost.cv``
-        With several values of ``kl_weight`` a printed line begins with its value. Up to 10,000 rows each training has
-        one thread, unless params set ``nthread``: on a busy machine threads that wait for each other in every round
-        take many times as long.
+        With several values of ``kl_weight`` a printed line begins with its value, and ``verbose_eval=None`` shows
+        progress where they take long. Up to 10,000 rows each training has one thread, unless params set ``nthread``: on
+        a busy machine threads that wait for each other in every round take many times as long.
     obj : callable, default=None
         Only without a teacher, as for ``xgboost.cv``. An objective with a method ``subset(rows)``, such as
         :class:`pi_xgb.KLObjective`, is cut along with the rows: each fold calls ``obj.subset(its training rows)``, so
@@ -141,9 +142,10 @@ def cv(
         folds = _Folds.read(Spec.read(own), Boosting(dtrain, num_boost_round, keywords=own_keywords), keywords)
         if not is_grid:
             return folds.history(None, own_keywords)
-        history = functools.partial(_grid_history, folds, own_keywords)
     # The lock of dtrain is released: metrics may train on dtrain in these threads.
-    histories = dict(zip(grid, in_threads(history, grid, jobs), strict=True))
+    with progress_bar(len(grid), "cv", _progress(verbose_eval)) as step:
+        history = functools.partial(_grid_history, folds, own_keywords, step)
+        histories = dict(zip(grid, in_threads(history, grid, jobs), strict=True))
     return pd.concat(histories, names=["kl_weight", "round"]) if as_pandas else histories
 
 
@@ -228,7 +230,10 @@ class _Folds:
         for recipe in recipes:
             for rows, _ in folds:
                 recipe.check_crossfit(rows)
-        of_folds = [with_fitted_teachers(training.subset(rows)) for rows, _ in folds] if recipes else None
+        if not recipes:
+            return cls(training, boosting, dealt, folds, engine, None)
+        progress = _progress(boosting.keywords["verbose_eval"])
+        of_folds = [with_fitted_teachers(training.subset(rows), progress) for rows, _ in folds]
         return cls(training, boosting, dealt, folds, engine, of_folds)
 
     def history(self, weight: float | None, keywords: Mapping[str, Any]) -> Any:
@@ -265,7 +270,12 @@ class _Folds:
         return _cv_on_folds(self.row_folds, self.training.labelled, prepare, spec.params, dtrain, n_rounds, keywords)
 
 
-def _grid_history(folds: _Folds, keywords: Mapping[str, Any], weight: float) -> Any:
+def _progress(verbose_eval: Any) -> bool | None:
+    """Return whether progress is shown: where the user asked for no lines, nor against them."""
+    return None if verbose_eval is None else False
+
+
+def _grid_history(folds: _Folds, keywords: Mapping[str, Any], step: Callable[[], None], weight: float) -> Any:
     """Return the history of one ``kl_weight`` of a grid; printed lines begin with its value."""
     verbose_eval, listeners = keywords["verbose_eval"], copy.deepcopy(list(keywords["callbacks"] or ()))
     if verbose_eval:
@@ -274,4 +284,6 @@ def _grid_history(folds: _Folds, keywords: Mapping[str, Any], weight: float) -> 
             collective.communicator_print(f"kl_weight {weight:g} {line}")
 
         listeners.append(EvaluationMonitor(period=int(verbose_eval), show_stdv=keywords["show_stdv"], logger=write))
-    return folds.history(weight, {**keywords, "callbacks": listeners, "verbose_eval": False})
+    history = folds.history(weight, {**keywords, "callbacks": listeners, "verbose_eval": False})
+    step()
+    return history

@@ -110,7 +110,7 @@ class Keywords:
         return any(self.sees(teacher) == "all" for teacher in self._trained)
 
     def _reads(self, dtrain: xgboost.DMatrix) -> bool:
-        """Whether it reads them from that matrix."""
+        """Whether a trained teacher reads columns of ``dtrain`` from that matrix, not from another that has them."""
         return self.all_features is None and self.sees_student and not self._has_all_columns(dtrain)
 
     def _has_all_columns(self, dtrain: xgboost.DMatrix) -> bool:
@@ -359,9 +359,7 @@ def check_engine(engine: str, spec: Spec, keywords: Keywords, *, is_uniform: boo
     choose(engine, training, is_uniform=is_uniform)
 
 
-def with_fitted_teachers(
-    training: Training, progress: bool | None = False, folds: FoldModels | None = None
-) -> Training:
+def with_fitted_teachers(training: Training, progress: bool | None, folds: FoldModels | None = None) -> Training:
     """Return the training with trained teachers, shared in these ``folds`` of a search.
 
     ``progress`` is as for ``select``.

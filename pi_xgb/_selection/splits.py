@@ -1,4 +1,4 @@
-"""Repeated folds: which labelled rows train and which are held out."""
+"""Repeated folds: which labelled rows train and which are held out, and the models that the folds of a repeat share."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ class FoldStudents:
                 training = training.subset(self.rows)
             way = f"{self.all.name} {candidate.way}"
             folds = None if self.folds is None else dataclasses.replace(self.folds, way=way)
-            self.guides[candidate.way] = with_fitted_teachers(training, folds=folds).guides[0]
+            self.guides[candidate.way] = with_fitted_teachers(training, False, folds).guides[0]
         return self.guides[candidate.way]._replace(kl_weight=candidate.kl_weight)
 
     def fit(self, candidate: Candidate, rounds: int, **keywords: Any) -> xgboost.Booster:
