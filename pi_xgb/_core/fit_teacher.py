@@ -11,7 +11,7 @@ from xgboost import collective
 from .._rows.checks import check_whole
 from .._rows.matrix_checks import Evals, check_is_dmatrix
 from .._xgb.matrix import exclusive
-from .keywords import Keywords
+from .keywords import Keywords, trained
 from .learners.learned_teacher import LearnedTeacher
 from .learners.recipe import check_teacher_word
 from .training import Boosting, Spec
@@ -117,7 +117,7 @@ def fit_teacher(
             seed=seed,
             keywords={"evals": evals, **stopping, "verbose_eval": verbose_eval},
         )
-        learned: LearnedTeacher = recipe.fit(None if verbose_eval else False)
+        learned = trained(recipe, None if verbose_eval else False)
         learned.about = dataclasses.replace(learned.about, weight=guide.per_row)
         if verbose_eval:
             collective.communicator_print(f"{learned}\n")

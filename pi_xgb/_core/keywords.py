@@ -24,9 +24,11 @@ from .crossfit import FoldModels
 from .engines import choose
 from .joint import JointTeacher
 from .learners import DEFAULT_TEACHER, gathered
+from .learners.cross_fitted import cross_fitted
 from .learners.estimator import is_frozen
 from .learners.features import Features
-from .learners.gathered import n_labelled_rows
+from .learners.gathered import fit_gathered, n_labelled_rows
+from .learners.learned_teacher import LearnedTeacher
 from .learners.recipe import Recipe, check_readable, check_teacher_word
 from .losses import LOSSES
 from .teachers import DEFAULT_KL_WEIGHT, as_guide, check_kl_weight, is_list_of_pairs, is_trained_here, weighted
@@ -364,12 +366,18 @@ def with_fitted_teachers(training: Training, progress: bool | None, folds: FoldM
 
     ``progress`` is as for ``select``.
     """
-    return training.replace(
-        guides=tuple(
-            guide._replace(teacher=guide.teacher.fit(progress, folds)) if isinstance(guide.teacher, Recipe) else guide
-            for guide in training.guides
-        )
-    )
+    guides = [
+        one._replace(teacher=trained(one.teacher, progress, folds)) if isinstance(one.teacher, Recipe) else one
+        for one in training.guides
+    ]
+    return training.replace(guides=tuple(guides))
+
+
+def trained(recipe: Recipe, progress: bool | None, folds: FoldModels | None = None) -> LearnedTeacher:
+    """Return the teacher that is trained by a recipe, with q out of fold where it is cross-fitted."""
+    if recipe.is_gathered:
+        return recipe.learned(fit_gathered(recipe))
+    return recipe.learned(recipe.fit_in_sample() if recipe.crossfit == 0 else cross_fitted(recipe, progress, folds))
 
 
 def seen_by(teacher: Any, teacher_sees: str | None, *, has_privileged: bool) -> str:

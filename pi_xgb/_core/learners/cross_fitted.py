@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from xgboost import collective
@@ -14,15 +13,18 @@ from ..._rows.groups import on_several_workers
 from ..._xgb.threads import FEW_ROWS, threads_of
 from ..crossfit import LEFT_OUT, FoldModels, Folds, deal_labelled, default_crossfit, out_of_fold
 from .features import Model
-
-if TYPE_CHECKING:
-    from .recipe import Recipe
+from .learned_teacher import Fitted
+from .recipe import Recipe
 
 
 def cross_fitted(
-    recipe: Recipe, progress: bool | None, shared: FoldModels | None, *, needs_whole: bool
-) -> tuple[Array, dict[str, tuple[Array, list[Model], list[Model]]]]:
-    """Return the fold of each row, and of each member what :func:`out_of_fold` does."""
+    recipe: Recipe, progress: bool | None = False, shared: FoldModels | None = None, *, needs_whole: bool = False
+) -> Fitted:
+    """Return the members, each of models that predict the rows they were not fitted on.
+
+    ``shared`` folds take the place of those of ``crossfit``, if these are as many. ``needs_whole``: there are rows
+    elsewhere that are in no fold.
+    """
     folds = _dealt(recipe, shared)
     threads = _threads(recipe, int(folds.learnable.sum()))
     learners = recipe.learners({} if threads is None else {"nthread": 1})
@@ -38,7 +40,7 @@ def cross_fitted(
         fits = {kind: partial(fit, kind) for kind in learners}
         found = out_of_fold(fits, recipe.predict_rows, folds, threads or 1, needs_whole=needs_whole)
     fold_of = np.where(folds.fold_of < 0, folds.fold_of, np.searchsorted(folds.numbers, folds.fold_of))
-    return fold_of, found
+    return recipe.fitted(found, fold_of, len(folds.numbers))
 
 
 def _dealt(recipe: Recipe, shared: FoldModels | None) -> Folds:

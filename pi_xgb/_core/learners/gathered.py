@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,11 +20,10 @@ from ..._xgb.one_worker import apart, sent_to_first
 from ..._xgb.threads import threads_of
 from ..crossfit import LEFT_OUT, SHARED
 from ..training import Training
+from .cross_fitted import cross_fitted
 from .features import Features
 from .learned_teacher import Fitted, mean_of
-
-if TYPE_CHECKING:
-    from .recipe import Recipe
+from .recipe import Recipe
 
 MOST_LABELLED = 200_000
 """The most labelled rows that are gathered."""
@@ -120,7 +119,7 @@ def _fit(recipe: Recipe, sent: list[_Part | None], needs_whole: bool) -> bytes:
     columns: dict[str, Any] = {name: column(name) for name in _COLUMNS}
     whole = dataclasses.replace(recipe, training=training, features=Features(matrix), **columns).subset(order)
     whole.check()
-    fitted = whole.fit_members(needs_whole=needs_whole)
+    fitted = whole.fit_in_sample() if whole.crossfit == 0 else cross_fitted(whole, needs_whole=needs_whole)
     back = np.argsort(order)
     fitted = fitted._replace(mean=fitted.mean[back], fold_of=fitted.fold_of[back])
     ends = np.cumsum([0 if part is None else len(part["label"]) for part in sent])

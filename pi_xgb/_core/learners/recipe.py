@@ -16,17 +16,15 @@ from ..._rows.checks import check_choice
 from ..._warnings import warn_user
 from ..._xgb.matrix import can_be_cut, weights_of_rows
 from ..._xgb.threads import FEW_ROWS, threads_of
-from ..crossfit import LEFT_OUT, FoldModels, check_crossfit, rarest_class, whole_queries
+from ..crossfit import LEFT_OUT, check_crossfit, rarest_class, whole_queries
 from ..losses import NUMBERS, PROBABILITIES
 from ..teachers import is_estimator
 from ..training import About, Spec, Training, per_label
 from . import TEACHERS
 from .boosted import fit_boosted
-from .cross_fitted import cross_fitted
 from .estimator import Estimator, is_frozen
 from .features import Features, Learner, Model, TrainedColumns
 from .forest import fit_forest
-from .gathered import fit_gathered
 from .learned_teacher import Fitted, LearnedTeacher, Member
 from .linear import fit_linear
 from .mixture import Mixture, relevances
@@ -82,14 +80,14 @@ class Recipe:
         elif not loss.has_gradient and self.teacher != "boosted":
             raise ValueError(f"teacher must be 'boosted' or an estimator with {loss.objective}, got {self.teacher!r}")
         self.check_crossfit(np.arange(training.n_rows))
-        if self.crossfit and loss.probabilities and not self._is_gathered:
+        if self.crossfit and loss.probabilities and not self.is_gathered:
             rarest = rarest_class(training.label[self.counting])
             if rarest < self.crossfit:
                 warn_user(f"crossfit should be at most {rarest}, the rows of the rarest class, got {self.crossfit}")
 
     def check_crossfit(self, rows: Array) -> None:
         """Raise unless the labelled ones of these rows, in whole groups, can fill the folds."""
-        if self.crossfit == 0 or self._is_gathered:  # the worker that gathers the rows checks their number
+        if self.crossfit == 0 or self.is_gathered:  # the worker that gathers the rows checks their number
             return
         counting = rows[self.counting[rows]]
         groups = None if self.whole_groups is None else self.whole_groups[counting]
@@ -107,41 +105,22 @@ class Recipe:
             teacher_weight=None if self.teacher_weight is None else self.teacher_weight[rows],
         )
 
-    def fit(self, progress: bool | None, folds: FoldModels | None = None) -> LearnedTeacher:
-        """Return the trained teacher, with q out of fold where it is cross-fitted.
+    def fit_in_sample(self) -> Fitted:
+        """Return the one member, fitted on all rows with labels, which predicts these as well."""
+        fold_of = np.where(self.left_out, LEFT_OUT, 0)
+        ((kind, learner),) = self.learners({}).items()
+        model = self.fit_rows(kind, learner, np.flatnonzero(self.learnable))
+        rows = np.flatnonzero(fold_of == 0)
+        predicted = self.predict_rows(model, rows)
+        mean = np.zeros((self.training.n_rows, *predicted.shape[1:]), predicted.dtype)
+        mean[rows] = predicted
+        return self.fitted({kind: (mean, [model], [model])}, fold_of, 0)
 
-        ``folds`` take the place of those of ``crossfit``, if these are as many.
-        """
-        fitted = fit_gathered(self) if self._is_gathered else self.fit_members(progress, folds)
-        training, loss, is_predicted = self.training, self.training.spec.loss, fitted.fold_of != LEFT_OUT
-        q = relevances(fitted.mean, training.label, training.known & is_predicted) if loss.by_query else fitted.mean
-        (PROBABILITIES if loss.probabilities else NUMBERS).check(q[is_predicted], "the q of the teacher")
-        if not is_predicted.all():  # taken as an array, q then asks for weights of 0 in the other rows
-            q = np.where(per_label(is_predicted, q), q, np.float32(np.nan))
-        own = self.boosted_spec.params if any(member.kind == "boosted" for member in fitted.members) else None
-        settings = {"crossfit": fitted.crossfit, "teacher_sees": self.teacher_sees, "teacher_params": own}
-        settings = {name: value for name, value in settings.items() if value is not None}
-        # A frozen estimator learned from other labels.
-        is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
-        labelled, label = (training.known, training.label) if is_own else (training.labelled, None)
-        return LearnedTeacher(fitted, q, settings, labelled, label)
-
-    def fit_members(
-        self, progress: bool | None = False, folds: FoldModels | None = None, *, needs_whole: bool = False
+    def fitted(
+        self, found: Mapping[str, tuple[Array, list[Model], list[Model]]], fold_of: Array, crossfit: int
     ) -> Fitted:
-        """Return the fitted members; ``needs_whole``: there are rows elsewhere that are in no fold."""
+        """Return the members, of which was ``found``: predictions of all rows, models, those that predict others."""
         training, loss = self.training, self.training.spec.loss
-        if self.crossfit == 0:
-            fold_of = np.where(self.left_out, LEFT_OUT, 0)
-            ((kind, learner),) = self.learners({}).items()
-            model = self.fit_rows(kind, learner, np.flatnonzero(self.learnable))
-            rows = np.flatnonzero(fold_of == 0)
-            predicted = self.predict_rows(model, rows)
-            mean = np.zeros((training.n_rows, *predicted.shape[1:]), predicted.dtype)
-            mean[rows] = predicted
-            found = {kind: (mean, [model], [model])}
-        else:
-            fold_of, found = cross_fitted(self, progress, folds, needs_whole=needs_whole)
         known = training.known & (fold_of != LEFT_OUT)
         label, weight = training.label[known], None if training.weight is None else training.weight[known]
         means, mixture = [mean for mean, _, _ in found.values()], None
@@ -155,8 +134,22 @@ class Recipe:
         mean = means[0] if mixture is None else mixture.combine(means)
         loss_of_all = loss.mean_value(mean[known], label, weight)
         loss_of_mean = loss.mean_value(mean[known], label, weight, constant=True)
-        crossfit = 0 if self.crossfit == 0 else int(fold_of.max()) + 1
         return Fitted(members, mixture, mean, loss_of_all, loss_of_mean, fold_of, crossfit, self.columns)
+
+    def learned(self, fitted: Fitted) -> LearnedTeacher:
+        """Return the trained teacher of fitted members, with its q."""
+        training, loss, is_predicted = self.training, self.training.spec.loss, fitted.fold_of != LEFT_OUT
+        q = relevances(fitted.mean, training.label, training.known & is_predicted) if loss.by_query else fitted.mean
+        (PROBABILITIES if loss.probabilities else NUMBERS).check(q[is_predicted], "the q of the teacher")
+        if not is_predicted.all():  # taken as an array, q then asks for weights of 0 in the other rows
+            q = np.where(per_label(is_predicted, q), q, np.float32(np.nan))
+        own = self.boosted_spec.params if any(member.kind == "boosted" for member in fitted.members) else None
+        settings = {"crossfit": fitted.crossfit, "teacher_sees": self.teacher_sees, "teacher_params": own}
+        settings = {name: value for name, value in settings.items() if value is not None}
+        # A frozen estimator learned from other labels.
+        is_own = isinstance(self.teacher, str) or not is_frozen(self.teacher)
+        labelled, label = (training.known, training.label) if is_own else (training.labelled, None)
+        return LearnedTeacher(fitted, q, settings, labelled, label)
 
     @property
     def columns(self) -> TrainedColumns:
@@ -171,7 +164,7 @@ class Recipe:
         return self.features.empty_rows & (self.teacher_weight == 0)
 
     @property
-    def _is_gathered(self) -> bool:
+    def is_gathered(self) -> bool:
         """Whether it is fitted in one place; XGBoost trains boosting and forests over all workers."""
         return collective.is_distributed() and self.teacher not in ("boosted", "forest")
 
